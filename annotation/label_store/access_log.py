@@ -1,4 +1,4 @@
-"""The access log: who signed in, failed to, changed an account or took data out. It is append-only.
+"""The access log: who signed in, failed to, changed an account, corrected a text or took data out. It is append-only.
 
 The database refuses to change an entry, and to remove one unless the removal was logged first (`prune_log`). No entry has a
 password, a token, or a name that belongs to no account: people type passwords into the wrong field.
@@ -37,6 +37,7 @@ class Event(StrEnum):
     PASSWORD_CHANGED = "password-changed"  # noqa: S105 - the name of an event
     PASSWORD_RESET = "password-reset"  # noqa: S105
     SETTING_CHANGED = "setting-changed"
+    TEXT_CORRECTED = "text-corrected"
     LOG_PRUNED = "log-pruned"
     RESTORED = "backup-restored"
 

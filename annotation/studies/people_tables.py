@@ -34,6 +34,7 @@ EVENT_WORDS: dict[str, str] = {
     Event.PASSWORD_CHANGED: "changed a password",
     Event.PASSWORD_RESET: "reset a password",
     Event.SETTING_CHANGED: "changed a setting",
+    Event.TEXT_CORRECTED: "corrected a handbook's text",
     Event.LOG_PRUNED: "removed old entries",
     Event.RESTORED: "restored a backup",
 }

@@ -38,6 +38,11 @@ HANDBOOK = RecordKind(
         f.Number("unreadable", "share, 0 to 1, of its words that are unreadable"),
         f.Text("language", "ISO 639 code of its language, such as en"),
         f.Text("digest", "sha256 of the file that its text was taken from, by which a local copy is found", "sha256"),
+        f.Object(
+            "extraction",
+            "how its text was read from that file: doubts (objects with kind, quote and pages: where the text may say something "
+            "else), corrections by people (digest, applied, missed); left out: unknown",
+        ),
         f.Text("licence", "licence of that file, as it should be cited", "license"),
         f.Flag(
             "may_be_downloaded", "whether that licence allows offering the file itself to readers; left out: no", default=False

@@ -13,14 +13,18 @@ from audit.errors import AuditError
 MAX_FILES = 10_000
 
 
-def find_source(digest: str | None, folder: Path) -> Path | None:
-    """The PDF in `folder` (subfolders included) with this sha256; None where the folder does not have it.
+PDF = (".pdf",)
+TEXTS = (".html", ".htm", ".xhtml", ".docx", ".md", ".markdown", ".txt")
+
+
+def find_source(digest: str | None, folder: Path, suffixes: tuple[str, ...] = PDF) -> Path | None:
+    """The file in `folder` (subfolders included) with this sha256; None where the folder does not have it.
 
     A release names no path that is opened: only files of the folder are looked at, and only their content decides.
     """
     if not digest or not folder.is_dir():
         return None
-    return next((path for path in _pdf_files(folder) if _digest_of(path) == digest), None)
+    return next((path for path in _files(folder, suffixes) if _digest_of(path) == digest), None)
 
 
 def read_source(path: Path, digest: str) -> bytes:
@@ -31,11 +35,11 @@ def read_source(path: Path, digest: str) -> bytes:
     return content
 
 
-def _pdf_files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     for number, path in enumerate(sorted(folder.rglob("*"))):
         if number == MAX_FILES:
             return
-        if path.suffix.casefold() == ".pdf" and path.is_file():
+        if path.suffix.casefold() in suffixes and path.is_file():
             yield path
 
 

@@ -20,14 +20,27 @@ DEFAULT_PHASE = "combined"
 IDENTITY_FIELDS = ("handbook_id", "organ", "center", "phase")
 SOURCE_FIELDS = ("title", "source", "digest", "pages", "url", "engine", "licence", "language", "unreadable")
 PAGE_LISTS = ("silent_pages", "ocr_pages")
-STRUCK, HIDDEN, FRAME, UNREAD = "struck", "hidden", "frame", "unread"
+STRUCK, HIDDEN, FRAME, UNREAD, CORRECTED = "struck", "hidden", "frame", "unread", "corrected"
 LOSSES = {
     STRUCK: "struck through, so withdrawn",
     HIDDEN: "not visible to a reader",
     FRAME: "navigation, forms, banners and what each page repeats",
     UNREAD: "on the page, but not read",
+    CORRECTED: "a person has decided that it is not part of the text",
 }
 """Why text of a source is not in its document."""
+REPEATED, LEADLESS, BOX, COLUMNS, COPIED, LONG = "repeated", "no lead", "box", "columns", "copied", "long"
+DOUBTS = {
+    REPEATED: "repeated at the top or bottom of pages, so left out there: check whether it gives the text its meaning",
+    LEADLESS: "a list without a line that introduces it: check whether the page says what the items are",
+    BOX: "a box on the page, and text from outside it stands between its lines: check the order",
+    COLUMNS: "a table of short entries without heads: check whether the columns are separate lists",
+    COPIED: "the sections have many more letters than this page: check for text that is there twice",
+    LONG: "a section of more than {most:,} letters: check whether headings were missed",
+}
+"""Where a document may say something else than its source: a kind, and the sentence on a case of it."""
+MAX_SECTION_LETTERS = 6_000
+"""Of a section that is in doubt for its length alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,39 @@ class Loss:
     letters: int
     page: int | None = None
     example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A place where a document may say something else than its source.
+
+    kind   one of DOUBTS
+    quote  the words that it is about, as they are in the source
+    pages  the pages where it is so, counted from 1; () where the source has none
+    """
+
+    kind: str
+    quote: str
+    pages: tuple[int, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What it is, and what to check."""
+        return DOUBTS[self.kind].format(most=MAX_SECTION_LETTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What the corrections of people did to a document (`audit.text.corrections`).
+
+    digest   of the file of corrections, without who made them and when
+    applied  how many hold in this document
+    missed   a sentence on each that does not, because its words are not there
+    """
+
+    digest: str
+    applied: int
+    missed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +147,9 @@ class Document:
     silent_pages, ocr_pages  numbers of the pages that are pictures without text, and of those whose text was recognised
     aliases other names and abbreviations of the center, which blinded texts mask
     lost    what the source says and the document does not
+    letters how many letters and digits the source has that a reader sees; None: unknown
+    doubts  where it may say something else than the source, as far as only the layout of the source shows
+    corrections  what corrections of people did; None: there were none
 
     Raises ValueError where two sections have the same id.
     """
@@ -124,6 +173,9 @@ class Document:
     ocr_pages: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
     lost: tuple[Loss, ...] = ()
+    letters: int | None = None
+    doubts: tuple[Doubt, ...] = ()
+    corrections: Corrected | None = None
 
     def __post_init__(self) -> None:
         counts = Counter(section.section_id for section in self.sections)
@@ -162,7 +214,9 @@ def _document_record(document: Document) -> dict[str, object]:
     ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
     fields |= {name: value for name in (*PAGE_LISTS, "may_be_downloaded", "aliases") if (value := getattr(document, name))}
-    fields |= {"lost": [asdict(loss) for loss in document.lost]} if document.lost else {}
+    fields |= {name: [asdict(one) for one in many] for name in ("lost", "doubts") if (many := getattr(document, name))}
+    fields |= {"corrections": asdict(document.corrections)} if document.corrections else {}
+    fields |= {"letters": document.letters} if document.letters is not None else {}
     return {**fields, "sections": sections, "full_text": document.full_text}
 
 
@@ -184,7 +238,7 @@ def _document_of(record: Mapping[str, Any]) -> Document:
     if phase not in PHASES:
         raise ValueError(f"phase {phase!r} is not one of {', '.join(PHASES)}")
     return Document(
-        handbook_id=_checked_file_name(record["handbook_id"]),
+        handbook_id=checked_file_name(record["handbook_id"]),
         organ=record.get("organ") or GENERAL,
         center=record["center"] if "center" in record else record["institution"],
         phase=phase,
@@ -197,10 +251,33 @@ def _document_of(record: Mapping[str, Any]) -> Document:
 def _other_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     lists = {name: tuple(record.get(name) or ()) for name in (*PAGE_LISTS, "aliases")}
     lost = tuple(Loss(**loss) for loss in record.get("lost") or ())
-    return {name: record.get(name) for name in SOURCE_FIELDS} | lists | {"lost": lost}
+    corrections = record.get("corrections")
+    return (
+        {name: record.get(name) for name in (*SOURCE_FIELDS, "letters")}
+        | lists
+        | {
+            "lost": lost,
+            "doubts": doubts_of_records(record.get("doubts")),
+            "corrections": Corrected(corrections["digest"], corrections["applied"], tuple(corrections["missed"]))
+            if corrections
+            else None,
+        }
+    )
 
 
-def _checked_file_name(handbook_id: str) -> str:
+def doubts_of_records(records: object) -> tuple[Doubt, ...]:
+    """The doubts that a list of JSON objects describes; what is of no known kind is left out: a later version may know others."""
+    entries = records if isinstance(records, list) else []
+    known = (one for one in entries if isinstance(one, dict) and isinstance(one.get("kind"), str) and one["kind"] in DOUBTS)
+    return tuple(Doubt(record["kind"], str(record.get("quote") or ""), _integers(record.get("pages"))) for record in known)
+
+
+def _integers(values: object) -> tuple[int, ...]:
+    return tuple(value for value in values if type(value) is int and value > 0) if isinstance(values, (list, tuple)) else ()
+
+
+def checked_file_name(handbook_id: str) -> str:
+    """A handbook id that can be the name of a file. Raises ValueError where it cannot."""
     # Files of later stages are named after the id, so an untrusted id must not lead out of their folder.
     if handbook_id.startswith(".") or not handbook_id or PureWindowsPath(handbook_id).name != handbook_id:
         raise ValueError(f"handbook id '{handbook_id}' cannot be used as a file name")

@@ -108,6 +108,7 @@ DRILL_DOWNS = {
     Tab("theme", "Theme"): "themes",
     Tab("handbook", "handbook"): "coverage",
     Tab("source", "Source"): "answer",
+    Tab("as_read", "As read"): "handbook",
 }
 """Pages that are opened from another page, never from the menu, each with the page that its crumb leads back to."""
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`

@@ -216,6 +216,7 @@ with page("{Handbook}", LEAD, unlabelled=UNLABELLED) as run:
             link("disagreements", "See its disagreements", run, icon=":material/call_split:", handbook=handbook_id)
         if load(source_file, run, handbook_id=handbook_id).digest or load(section_titles, run, handbook_id=handbook_id):
             link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
+            link("as_read", "Check how it was read", run, icon=":material/fact_check:", handbook=handbook_id)
 
     answered_section(run, handbook_id, overall["organ"].nunique() > 1)
     gap_section(run, handbook_id, str(overall.set_index("handbook_id").loc[handbook_id, "organ"]))

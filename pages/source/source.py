@@ -19,6 +19,7 @@ from audit.vocabulary import composed
 from pages._blinded.file_widgets import download_button
 from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.page_picture import PICTURE_CSS, step_buttons
 from pages._shared.pair_list import close_when_changed
 from pages._shared.pickers import named_by, param_value, pick_one, warn_unknown_value
 from pages._shared.source_links import citation_links_html, public_link_html
@@ -110,19 +111,6 @@ def open_page(run: Run, file: SourceFile, number: int | None) -> tuple[SourcePag
         return None, pdf
 
 
-def go_to_page(number: int) -> None:
-    """Open another page of the same handbook; the statement stays the chosen one."""
-    st.query_params["pdf_page"] = str(number)
-
-
-def step_buttons(number: int, pages: int) -> None:
-    """Buttons for the page before and the page after, also on the keys P and N."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous page", shortcut="P", disabled=number <= 1, on_click=go_to_page, args=(number - 1,))
-        st.button("Next page", shortcut="N", disabled=number >= pages, on_click=go_to_page, args=(number + 1,))
-        st.caption(f"Page {number:,} of {pages:,}")
-
-
 def file_offer(run: Run, file: SourceFile, pdf: Path | None) -> None:
     """A link to the PDF where its licence allows that, else a sentence."""
     licence = f"Licence: {file.licence}. " if file.licence else ""
@@ -179,6 +167,7 @@ with page("Source", LEAD, unlabelled=LEAD) as run:
     section = chosen_section(run, file)
     chosen = chosen_statement(section)
     number = page_of(section, chosen)
+    st.html(PICTURE_CSS)
     st.html(CSS)
     left, right = st.container(key="source").columns([4, 7], gap="medium")
     with left:
@@ -187,6 +176,8 @@ with page("Source", LEAD, unlabelled=LEAD) as run:
         shown, pdf = open_page(run, file, number)
         if shown:
             step_buttons(shown.number, shown.pages)
+            here = {"handbook": handbook_id, "pdf_page": str(shown.number)}
+            link("as_read", "Check how this page was read", run, icon=":material/fact_check:", **here)
         complete = shown is not None and draw_page(run, shown, file.title, chosen, other_statements(run, handbook_id, chosen))
         if section and not complete:
             st.html(text_html(section, chosen))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from audit.source_pages.reader import Box, SourcePage
 from audit.text.documents import Section
 from audit.text.statements import statements
 from pages._blinded.templates import marked, rendered
+from pages._shared.page_picture import page_picture
 
 CSS = Path(__file__).with_name("view.css")
 MAX_AROUND = 1_500  # characters of a section that are shown before and after the statement
@@ -54,11 +54,8 @@ class Marked(NamedTuple):
 
 def picture_html(page: SourcePage, name: str, marked: Iterable[Marked]) -> tuple[Markup, bool]:
     """The picture of a page with its marks, and whether the chosen statement is marked."""
-    spots = [(_style(box), statement.chosen) for statement in marked for box in _boxes(page, statement)]
-    # Embedded in the page: at an address of its own, people without access could request it
-    source = f"data:image/webp;base64,{b64encode(page.picture).decode()}"
-    picture = rendered("source/picture.html", page=page, source=source, name=name, spots=spots)
-    return picture, any(chosen for _, chosen in spots)
+    marks = [(box, statement.chosen) for statement in marked for box in _boxes(page, statement)]
+    return page_picture(page, name, marks), any(chosen for _, chosen in marks)
 
 
 def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
@@ -69,11 +66,6 @@ def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
     if marked.is_heading:
         return statement_boxes(page, marked.section.heading, after=text)
     return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
-
-
-def _style(box: Box) -> str:
-    left, top, right, bottom = (100 * share for share in box)
-    return f"left:{left:.2f}%;top:{top:.2f}%;width:{right - left:.2f}%;height:{bottom - top:.2f}%"
 
 
 def card_html(name: str, section: Section | None, chosen: Marked | None, address: Markup, links: Markup) -> Markup:

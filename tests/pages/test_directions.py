@@ -49,6 +49,7 @@ OURS = {
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},
     "report.html": {"chapter.title", "heading"},
     "alike.html": {"facts", "held"},
+    "doubts.html": {"sentence", "others"},
     "handbooks.html": {
         "title", "about", "more", "passage.page", "book.unread",
         '"%d passages"|format(rest|length) if rest|length > 1 else "passage"',

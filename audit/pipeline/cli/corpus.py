@@ -32,8 +32,10 @@ A folder of web pages whose name is organ_center_phase, or that the catalog name
 given by its name (organ_center_phase.pdf), by options, or by a row of the catalog (columns:
 {", ".join(CATALOG_COLUMNS)}; file and center are required).
 A file that the same programs have already extracted is skipped. Beside the documents, quality.jsonl has a report on each: pages,
-pages without text, share of words that cannot be read, language, headings, tables. Pages that are pictures have no text unless
---ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install ocrmypdf). --catalog-draft writes a catalog for you
+pages without text, share of words that cannot be read, language, headings, tables, and places to check against the page.
+HANDBOOK_ID.corrections.jsonl beside a file has corrections by people, which name page and words and outlive every extraction.
+Pages that are pictures have no text unless --ocr reads them, with the program ocrmypdf or tesseract (Debian: apt install
+ocrmypdf). --catalog-draft writes a catalog for you
 to correct, from names and first pages, and extracts nothing. The engine llamaparse sends the PDF to a service, with the
 key in LLAMA_CLOUD_API_KEY; it needs the extra cloud-parser. pdfium needs no network.
 
@@ -55,6 +57,12 @@ def extract_options(parser: argparse.ArgumentParser) -> None:
     target.add_argument("--out", type=Path, metavar="DIR", help="folder for the documents, one JSON file each")
     target.add_argument("--catalog-draft", type=Path, metavar="FILE.csv", help="write a catalog to correct, and extract nothing")
     parser.add_argument("--catalog", type=Path, metavar="FILE.csv", help="table that maps files to handbooks, one row per file")
+    parser.add_argument(
+        "--corrections",
+        type=Path,
+        metavar="DIR",
+        help="folder of HANDBOOK_ID.corrections.jsonl, corrections of the text by people (default: beside each file)",
+    )
     parser.add_argument("--organ", help="organ of every file given (default: from the file's name, else general)")
     parser.add_argument("--center", help="center of every file given (default: from the file's name)")
     parser.add_argument(
@@ -86,6 +94,7 @@ def extract(arguments: argparse.Namespace, settings: Settings) -> int:
             engine=arguments.engine,
             ocr=Ocr(settings.data_dir / "ocr", arguments.ocr_language) if arguments.ocr else None,
             progress=_watch(bar),
+            corrections=arguments.corrections,
         )
     return _print_extraction(arguments, report)
 
@@ -121,7 +130,9 @@ def _print_extraction(arguments: argparse.Namespace, report: ExtractionReport) -
     if not report.done and not report.unchanged:
         raise DocumentError(f"{report.summary} {out} is unchanged. Correct the problems above, and run the same command again.")
     frames = [f"{quality.handbook_id}: {quality.frame}" for quality in report.qualities if quality.frame]
-    text = "\n".join([quality_table(report.qualities), "", *frames, f"{out}: {report.summary}"])
+    corrected = [f"{quality.handbook_id}: {quality.corrected}" for quality in report.qualities if quality.corrected]
+    checks = [f"{quality.handbook_id}: {sentence}" for quality in report.qualities for sentence in quality.to_check]
+    text = "\n".join([quality_table(report.qualities), "", *frames, *corrected, *checks, f"{out}: {report.summary}"])
     if report.failed:
         text += "\nThe others are written. Correct the files that failed and run the same command again: it skips the others."
     print_result(

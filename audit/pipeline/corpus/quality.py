@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -15,8 +15,10 @@ from itertools import groupby
 from pathlib import Path
 
 from audit.atomic_io import write_atomic
-from audit.formatting import text_table
-from audit.text.documents import FRAME, LOSSES, Document, Loss
+from audit.formatting import some_of, text_table
+from audit.pipeline.corpus.doubts import doubts_of
+from audit.text.corrections import letters_in_order
+from audit.text.documents import CORRECTED, DOUBTS, FRAME, LONG, LOSSES, Corrected, Document, Doubt, Loss
 from audit.text.language import is_gibberish, language_of
 from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR
 
@@ -36,6 +38,8 @@ MAX_UNREADABLE, MAX_GLUED = 0.01, 0.01
 MAX_SINGLE_LETTERS = 0.6
 # Page numbers in a message
 MAX_PAGES = 8
+# Quotes in a message
+MAX_QUOTES = 3
 QUALITY_FILE = "quality.jsonl"
 
 
@@ -47,6 +51,11 @@ class Quality:
     silent_pages  numbers of the pages that are pictures without text
     ocr_pages     numbers of the pages whose text is from OCR
     lost          what the source says and the document does not
+    doubts        where the document may say something else than the source, page by page
+    letters, section_letters  letters and digits that a reader of the source sees (None: unknown), and those of the sections
+    long_sections  sections of more than `audit.text.documents.MAX_SECTION_LETTERS` letters
+    title         as the document has it
+    corrections   what corrections of people did; None: there are none
     unreadable, glued  shares in [0, 1] of the words: not text at all; several words without spaces between them
     language      ISO 639 code; None: unknown
     """
@@ -65,12 +74,19 @@ class Quality:
     tables: int
     engine: str | None
     lost: tuple[Loss, ...] = ()
+    title: str | None = None
+    letters: int | None = None
+    section_letters: int = 0
+    doubts: tuple[Doubt, ...] = ()
+    corrections: Corrected | None = None
 
     @cached_property
     def losses(self) -> list[str]:
         """A sentence on each loss; none where everything was read."""
-        left_out = [self._left_out(kind) for kind in LOSSES if kind != FRAME]
-        return list(filter(None, (self._silence, self._recognition, self._gibberish, self._missing_spaces, *left_out)))
+        left_out = [self._left_out(kind) for kind in LOSSES if kind not in (FRAME, CORRECTED)]
+        missed = self.corrections.missed if self.corrections else ()
+        own = (self._silence, self._recognition, self._gibberish, self._missing_spaces)
+        return list(filter(None, (*own, *left_out, *missed)))
 
     @property
     def frame(self) -> str:
@@ -79,7 +95,44 @@ class Quality:
 
     def as_record(self) -> dict[str, object]:
         """The numbers as JSON, with the sentences."""
-        return {**asdict(self), "losses": self.losses, "frame": self.frame}
+        return {
+            **asdict(self), "losses": self.losses, "frame": self.frame, "letters_share": self.letters_share,
+            "long_sections": self.doubts_by_kind[LONG], "doubts_by_kind": self.doubts_by_kind, "to_check": self.to_check,
+            "corrected": self.corrected,
+        }  # fmt: skip
+
+    @property
+    def letters_share(self) -> float | None:
+        """Letters of the sections for each letter of the source; above 1 where the head of a column is in each of its cells."""
+        return round(self.section_letters / self.letters, 3) if self.letters else None
+
+    @cached_property
+    def doubts_by_kind(self) -> dict[str, int]:
+        """How many doubts of each kind there are."""
+        counts = Counter(doubt.kind for doubt in self.doubts)
+        return {kind: counts[kind] for kind in DOUBTS}
+
+    @cached_property
+    def to_check(self) -> list[str]:
+        """A sentence on each kind of doubt, with pages and quotes: what a person should look at, not what is wrong."""
+        return [self._doubt(kind) for kind, count in self.doubts_by_kind.items() if count]
+
+    @property
+    def corrected(self) -> str:
+        """A sentence on the corrections of people; "" without any."""
+        if self.corrections is None:
+            return ""
+        applied, missed = self.corrections.applied, len(self.corrections.missed)
+        were = "1 was" if missed == 1 else f"{missed:,} were"
+        others = f"; {were} not, because the words are not there, or are there several times" if missed else ""
+        return f"{applied:,} of {applied + missed:,} corrections by people were applied{others}."
+
+    def _doubt(self, kind: str) -> str:
+        doubts = [doubt for doubt in self.doubts if doubt.kind == kind]
+        places = [f" ({page_list(doubt.pages)})" if doubt.pages else "" for doubt in doubts]
+        quotes = ", ".join(f"“{doubt.quote}”{place}" for doubt, place in zip(doubts[:MAX_QUOTES], places, strict=False))
+        more = f" and {len(doubts) - MAX_QUOTES:,} more" if len(doubts) > MAX_QUOTES else ""
+        return f"{len(doubts):,} × {doubts[0].sentence}: {quotes}{more}."
 
     @property
     def _silence(self) -> str:
@@ -149,6 +202,8 @@ def quality_of(document: Document) -> Quality:
         language=document.language or language_of(document.full_text),
         sections=len(document.sections), headings=sum(bool(section.heading) for section in document.sections),
         tables=sum(_tables(section.text) for section in document.sections), engine=document.engine, lost=document.lost,
+        title=document.title, letters=document.letters, section_letters=_letters(document), doubts=doubts_of(document),
+        corrections=document.corrections,
     )  # fmt: skip
 
 
@@ -156,6 +211,41 @@ def with_quality(document: Document) -> Document:
     """The document with its language and the share of its words that cannot be read, for programs that read only the document."""
     quality = quality_of(document)
     return replace(document, language=quality.language, unreadable=quality.unreadable)
+
+
+def shared_titles(qualities: Sequence[Quality]) -> list[str]:
+    """A sentence on each title that several handbooks have, by which a reader could not tell them apart."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    titles: dict[str, str] = {}
+    for quality in qualities:
+        if quality.title and (key := letters_in_order(quality.title)):
+            names[key].append(quality.handbook_id)
+            titles.setdefault(key, quality.title)
+    return [
+        f"{len(ids):,} handbooks have the title “{titles[key]}”: {some_of(ids)}. Give each its own in the catalog."
+        for key, ids in names.items()
+        if len(ids) > 1
+    ]
+
+
+def checks_sentence(qualities: Sequence[Quality]) -> str:
+    """How many places of how many handbooks should be checked, by kind; "" without any."""
+    total = Counter[str]()
+    for quality in qualities:
+        total.update(quality.doubts_by_kind)
+    handbooks = sum(bool(quality.doubts) for quality in qualities)
+    if not total.total():
+        return ""
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in total.items() if count)
+    places = "1 place" if total.total() == 1 else f"{total.total():,} places"
+    return (
+        f"{places} in {handbooks:,} of {len(qualities):,} handbooks should be checked against the page ({kinds}): {QUALITY_FILE} "
+        "beside the documents quotes each."
+    )
+
+
+def _letters(document: Document) -> int:
+    return sum(len(letters_in_order(f"{section.heading} {section.text}")) for section in document.sections)
 
 
 def _pieces(document: Document) -> Iterator[str]:
@@ -191,7 +281,20 @@ def _tables(text: str) -> int:
 def quality_table(qualities: Sequence[Quality]) -> str:
     """The numbers as a table in plain text, one handbook per line."""
     rows: list[tuple[str, ...]] = [
-        ("handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables")
+        (
+            "handbook",
+            "pages",
+            "silent",
+            "ocr",
+            "unreadable",
+            "glued",
+            "language",
+            "headings",
+            "tables",
+            "letters",
+            "doubts",
+            "corrections",
+        )
     ]
     rows += [_row(quality) for quality in qualities]
     return text_table(rows)
@@ -202,7 +305,8 @@ def _row(quality: Quality) -> tuple[str, ...]:
         quality.handbook_id, "-" if quality.pages is None else f"{quality.pages:,}", f"{len(quality.silent_pages):,}",
         f"{len(quality.ocr_pages):,}",
         f"{quality.unreadable:.1%}", f"{quality.glued:.1%}", quality.language or "-", f"{quality.headings:,}",
-        f"{quality.tables:,}",
+        f"{quality.tables:,}", "-" if quality.letters_share is None else f"{quality.letters_share:.0%}",
+        f"{len(quality.doubts):,}", "-" if quality.corrections is None else f"{quality.corrections.applied:,}",
     )  # fmt: skip
 
 

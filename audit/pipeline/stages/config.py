@@ -41,6 +41,10 @@ class CorpusOptions(ConfigSection):
     pdfs: ExistingPath | None = Field(None, description="a file, or a folder of PDF, HTML, DOCX, Markdown and text files")
     documents: ExistingPath | None = Field(None, description="a folder of documents (JSON), instead of pdfs")
     catalog: ExistingPath | None = Field(None, description="CSV file that maps files to handbooks: see `audit extract --help`")
+    corrections: ExistingPath | None = Field(
+        None,
+        description="folder of HANDBOOK_ID.corrections.jsonl, corrections of the text by people (left out: beside each file)",
+    )
     engine: Text = Field("", description="engine that reads the PDF files: see `audit extract --help`")
     ocr: bool = Field(False, description="recognise the text of pages that are pictures (program ocrmypdf or tesseract)")
     ocr_language: Text = Field("eng", description="language of those pages, as tesseract names it: eng, deu, eng+spa")

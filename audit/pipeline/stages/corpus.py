@@ -12,9 +12,9 @@ from audit.errors import ConfigError, DocumentError
 from audit.pipeline.corpus.extraction.engines import engine_named
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.formats import format_of
-from audit.pipeline.corpus.extraction.identity import IdentityOptions, catalog_key, identity_of, read_catalog
+from audit.pipeline.corpus.extraction.identity import Identity, IdentityOptions, catalog_key, identity_of, read_catalog
 from audit.pipeline.corpus.extraction.ocr import Ocr
-from audit.pipeline.corpus.extraction.source_files import SUPPORTED, source_files
+from audit.pipeline.corpus.extraction.source_files import SUPPORTED, source_files, without_handbook
 from audit.pipeline.corpus.questions.checks import make_screen, read_tag_taxonomy
 from audit.pipeline.corpus.questions.importing import import_questions
 from audit.pipeline.corpus.questions.near_duplicates import decisions_path
@@ -22,6 +22,7 @@ from audit.pipeline.embedding.encoders import encoder_factory
 from audit.pipeline.stages.build_cache import Task, code_digest
 from audit.pipeline.stages.config import Config
 from audit.pipeline.stages.context import Figures, SourceDocument, TaskByTask, Workspace
+from audit.text.corrections import SUFFIX, corrections_path, read_corrections
 from audit.text.documents import DOCUMENT_SUFFIXES, read_document, write_document
 
 # -- the handbooks that a config names ----------------------------------------------------------------------------------
@@ -55,13 +56,19 @@ def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     catalog = read_catalog(config.corpus.catalog) if config.corpus.catalog else None
     others = {path.resolve() for path in (config.path, config.corpus.catalog, config.questions.file) if path}
     files = source_files([config.corpus.pdfs], frozenset(catalog or ()), others)
+    identities: list[Identity] = []
     for file in files.sources:
         try:
             identity = identity_of(file, IdentityOptions(), catalog)
+            identities.append(identity)
             document = workspace.documents / f"{identity.handbook_id}.json"
             yield file.name, SourceDocument(identity.handbook_id, identity.organ, file, document, identity)
         except DocumentError as error:
             yield file.name, str(error)
+    folder = config.corpus.corrections
+    ids = {identity.handbook_id for identity in identities}
+    for sentence in without_handbook(sorted(folder.glob(f"*{SUFFIX}")) if folder else files.corrections, ids):
+        yield sentence, sentence
     for file in files.unsupported:
         yield file.name, f"{file.name}: its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
@@ -85,11 +92,17 @@ def _from_documents(config: Config) -> Iterator[FileResult]:
             yield path.name, str(error)
 
 
+def corrections_of(source: SourceDocument, config: Config) -> Path:
+    """The file of a handbook's corrections, whether it exists or not."""
+    return corrections_path(source.file, source.handbook_id, config.corpus.corrections)
+
+
 # -- the stages ---------------------------------------------------------------------------------------------------------
 
 EXTRACTION_CODE = (
     "pipeline/corpus/extraction",
     "pipeline/corpus/quality.py",
+    "text/corrections.py",
     "text/documents.py",
     "text/language.py",
     "text/statements.py",
@@ -114,6 +127,7 @@ class ExtractStage(TaskByTask):
             "identity": asdict(source.identity),
             "file": source.file.name,
             "engine": self._reader(source),
+            "corrections": self.context.cache.digest(corrections_of(source, self.context.config)) or "",
             "code": code_digest(*EXTRACTION_CODE),
         }
         return Task(self.name, source.handbook_id, inputs, (source.document,), source.handbook_id)
@@ -139,6 +153,7 @@ class ExtractStage(TaskByTask):
             self.context.config.corpus.engine or None,
             lambda done, total: self.context.progress(source.file.name, done, total),
             self._ocr(),
+            read_corrections(corrections_of(source, self.context.config)),
         )
         source.document.parent.mkdir(parents=True, exist_ok=True)
         write_document(document, source.document)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 from audit.errors import ConfigError
 from audit.pipeline.answers.evidence import meets
+from audit.pipeline.corpus.doubts import doubts_of
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.retrieval.found import WAYS, generator_errors
 from audit.pipeline.retrieval.model import Query
@@ -46,7 +48,13 @@ def handbook_record(document: Document) -> dict[str, object]:
     """The record of handbooks.jsonl."""
     record = {name: getattr(document, name) for name in HANDBOOK_FIELDS}
     # A document that was never checked has no share, which is not a share of zero
-    return record | {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
+    record |= {"silent_pages": None if document.unreadable is None else len(document.silent_pages)}
+    return record | {"extraction": _extraction(document)}
+
+
+def _extraction(document: Document) -> dict[str, object]:
+    corrections = {"corrections": asdict(document.corrections)} if document.corrections else {}
+    return {"doubts": [asdict(doubt) for doubt in doubts_of(document)], **corrections}
 
 
 def run_record(context: RunContext, generator: str) -> dict[str, object]:

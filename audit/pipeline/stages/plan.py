@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import comb
 
 from audit.formatting import some_of, text_table
 from audit.pipeline.corpus.questions.question_file import QuestionFile
 from audit.pipeline.judging.protocols import pairs_to_ask
 from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.corpus import corrections_of
 from audit.pipeline.stages.judging_input import asked_counts, questions_to_judge
+from audit.text.corrections import read_corrections
 
 QUESTIONS = "questions"
 BEFORE_JUDGING = ("extract", "questions", "retrieve", "generate")
@@ -36,6 +38,7 @@ class RunPlan:
     pairs          N(N-1)/2 for each question that is asked of N handbooks; those of two present answers need a judge: counted
                    once all answers exist, else expected by the published share
     systems        answering systems, each of which answers every question once
+    corrections    handbook -> corrections of its text by people, where there are any
     """
 
     stages: tuple[StagePlan, ...]
@@ -46,6 +49,7 @@ class RunPlan:
     pairs_to_judge: int
     pairs_counted: bool
     systems: int
+    corrections: Mapping[str, int] = field(default_factory=dict)
 
     def to_do(self, stage: str) -> tuple[str, ...]:
         """The names of the tasks that a stage has to do."""
@@ -62,7 +66,13 @@ def plan_run(context: RunContext, stages: Sequence[Stage]) -> RunPlan:
     counted = done.issuperset(BEFORE_JUDGING)
     to_judge = pairs_to_ask(questions_to_judge(context))[1] if counted and pairs else round(pairs * (1 - PUBLISHED_ABSENT))
     systems = len(context.config.systems)
-    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, to_judge, counted, systems)
+    counts = {
+        source.handbook_id: len(read_corrections(corrections_of(source, context.config)))
+        for source in context.present
+        if source.identity
+    }
+    corrections = {name: count for name, count in counts.items() if count}
+    return RunPlan(tuple(rows), len(context.present), len(questions), sum(asked), pairs, to_judge, counted, systems, corrections)
 
 
 def plan_stage(context: RunContext, stage: Stage) -> StagePlan:
@@ -87,6 +97,10 @@ def plan_text(plan: RunPlan, left_out: dict[str, str]) -> str:
         f"{plan.handbooks:,} handbooks, {plan.questions:,} questions, {plan.answers:,} answers.",
         f"{plan.pairs:,} pairs, {absent}." if plan.pairs else "No pairs: nothing compares the answers.",
     ]
+    if plan.corrections:
+        lines.append(
+            f"{sum(plan.corrections.values()):,} corrections by people to the texts of {some_of(list(plan.corrections))}."
+        )
     if plan.systems:
         lines.append(f"{plan.systems:,} answering systems, {plan.systems * plan.questions:,} answers of theirs.")
     return "\n".join([*lines, *(f"Left out: {reason}" for reason in left_out.values())])

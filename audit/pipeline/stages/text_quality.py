@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.corpus.duplicates import Sketch, duplicates, sketch_of
-from audit.pipeline.corpus.quality import Quality, quality_of, write_qualities
+from audit.pipeline.corpus.quality import Quality, checks_sentence, quality_of, shared_titles, write_qualities
 from audit.pipeline.stages.config import PASSAGES
 from audit.pipeline.stages.context import RunContext
 from audit.text.documents import Document, read_document
@@ -36,6 +36,9 @@ def text_quality(context: RunContext) -> TextQuality:
             sketches.append(sketch_of(document))
     if context.config.corpus.pdfs and qualities:
         write_qualities(context.workspace.documents, qualities)
+    notes += [f"{quality.handbook_id}: {quality.corrected}" for quality in qualities if quality.corrected]
+    notes += shared_titles(qualities)
+    notes += filter(None, [checks_sentence(qualities)])
     notes += [duplicate.sentence for duplicate in duplicates(sketches)]
     return TextQuality(tuple(qualities), tuple(notes))
 

@@ -8,8 +8,16 @@ from dataclasses import replace
 import pytest
 
 from audit.pipeline.corpus.duplicates import duplicates, sketch_of
-from audit.pipeline.corpus.quality import page_list, quality_of, quality_table, with_quality, write_qualities
-from audit.text.documents import Document, Loss, Section, write_document
+from audit.pipeline.corpus.quality import (
+    checks_sentence,
+    page_list,
+    quality_of,
+    quality_table,
+    shared_titles,
+    with_quality,
+    write_qualities,
+)
+from audit.text.documents import Corrected, Document, Doubt, Loss, Section, write_document
 from tests.text.test_language import SHIFTED, TEXTS
 
 ADVICE = [
@@ -80,8 +88,11 @@ def test_the_report_keeps_the_lines_of_documents_that_still_exist(tmp_path):
 
 def test_the_table_has_a_line_for_each_document():
     lines = quality_table([quality_of(document(TEXTS["en"], silent_pages=(1,)))]).splitlines()
-    assert lines[0].split() == ["handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables"]
-    assert lines[1].split() == ["heart_alder_pre", "10", "1", "0", "0.0%", "0.0%", "en", "1", "0"]
+    assert lines[0].split() == [
+        "handbook", "pages", "silent", "ocr", "unreadable", "glued", "language", "headings", "tables", "letters", "doubts",
+        "corrections",
+    ]  # fmt: skip
+    assert lines[1].split() == ["heart_alder_pre", "10", "1", "0", "0.0%", "0.0%", "en", "1", "0", "-", "0", "-"]
 
 
 def test_the_same_words_under_two_names_are_duplicates_whatever_their_case_and_punctuation():
@@ -107,3 +118,62 @@ def test_what_stands_around_the_text_is_told_and_is_no_loss():
     assert quality.frame.startswith("30 letters were left out (page 2)")
     assert quality.losses == ["12 letters were left out (page 3): struck through, so withdrawn. For example: “You may swim”."]
     assert quality.as_record()["frame"] == quality.frame
+
+
+def test_a_title_that_several_handbooks_have_is_named_with_them():
+    titles = {"a": "MSK Patient Education", "b": "MSK patient education", "c": "Food", "d": None, "e": None}
+    qualities = [quality_of(document(TEXTS["en"], name=name, title=title)) for name, title in titles.items()]
+    assert shared_titles(qualities) == [
+        "2 handbooks have the title “MSK Patient Education”: a, b. Give each its own in the catalog."
+    ]
+
+
+def test_the_letters_of_the_sections_are_held_against_those_of_the_source():
+    quality = quality_of(document("Do not eat: 9", letters=20))
+    assert (quality.section_letters, quality.letters_share) == (len("Part0") + len("Donoteat9"), 0.7)
+    assert quality_of(document("x")).letters_share is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Eat well.\n\n• bananas\n• kiwis", ["no lead"]),
+        ("• bananas\n• kiwis", []),  # below its heading
+        ("Eat well.\n\nAvoid:\n• bananas\n• kiwis", []),
+        ("Avoid:\n\n• bananas\n• kiwis", ["no lead"]),  # its lead is a block of its own, and is not quoted with it
+        ("Eat well.\n\n• Take your medicines with a glass of water.\n• Call us.", []),
+        ("Eat well.\n\n• bananas", []),
+        ("milk | rice\ncheese | bread\nyogurt | pasta\ncream", ["columns"]),
+        ("Fruit: milk | Other: rice\nFruit: cheese | Other: bread\nFruit: x | Other: y", []),
+        ("Food | Potassium (mg)\nMilk | 350\nBread | 120\nRice | 50", []),
+        ("milk | rice\ncheese | bread", []),
+        ("a" * 6_000, []),
+        ("a" * 6_001, ["long"]),
+    ],
+)
+def test_what_the_text_alone_shows_is_in_doubt(text, kinds):
+    assert [doubt.kind for doubt in quality_of(document(text)).doubts] == kinds
+
+
+def test_doubts_are_sentences_with_page_and_quote_and_no_findings():
+    doubts = tuple(Doubt("repeated", words, pages) for words, pages in {"Foods To Leave Out": (2, 3, 4), "Clinic": ()}.items())
+    quality = quality_of(document(TEXTS["en"], doubts=doubts))
+    assert quality.to_check == [
+        "2 × repeated at the top or bottom of pages, so left out there: check whether it gives the text its meaning: "
+        "“Foods To Leave Out” (pages 2-4), “Clinic”."
+    ]
+    assert quality.losses == []
+    assert quality.as_record()["doubts_by_kind"]["repeated"] == 2
+    assert checks_sentence([quality, quality_of(document(TEXTS["en"]))]) == (
+        "2 places in 1 of 2 handbooks should be checked against the page (repeated 2): quality.jsonl beside the documents "
+        "quotes each."
+    )
+    assert checks_sentence([]) == ""
+
+
+def test_corrections_that_were_not_applied_are_findings():
+    quality = quality_of(document(TEXTS["en"], corrections=Corrected("d", 3, ("The correction drop “x” was not applied.",))))
+    assert quality.losses == ["The correction drop “x” was not applied."]
+    assert quality.corrected == (
+        "3 of 4 corrections by people were applied; 1 was not, because the words are not there, or are there several times."
+    )

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.pipeline.stages.judging_input import handbook_record
+from audit.text.corrections import Correction, add_correction, corrections_path
+from audit.text.documents import read_document
 from tests.pipeline.answers.test_unreadable import ENGLISH, SPANISH
 from tests.pipeline.corpus.extraction.test_silent_pages import PICTURE, TEXT, write_scan
 
@@ -57,6 +60,7 @@ def test_what_could_not_be_read_is_said_kept_and_never_not_addressed(config, tmp
         "count as unread, not as NOT ADDRESSED. A model may read it.",
         cedar,
         "heart_cedar_post: so much is missing that what it does not address counts as unread, not as NOT ADDRESSED.",
+        "2 handbooks have the title “Advice”: heart_alder_post, heart_dogwood_post. Give each its own in the catalog.",
         "heart_alder_post and heart_dogwood_post have the same text: if they are one handbook, leave one of them out.",
     ]
     assert f"Text: {cedar}" in output.err
@@ -83,3 +87,31 @@ def test_what_could_not_be_read_is_said_kept_and_never_not_addressed(config, tmp
     (tmp_path / "handbooks" / "heart_elm_post.odt").unlink()
     assert main(["run", str(config), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == result["notes"]
+
+
+def test_a_run_follows_corrections_names_them_before_and_makes_a_text_again_when_they_change(config, tmp_path, capsys):
+    folder = tmp_path / "handbooks"
+    for path in folder.iterdir():
+        if path.suffix not in (".md", ".csv"):
+            path.unlink()
+    alder = folder / "heart_alder_post.md"
+    corrections = corrections_path(alder, "heart_alder_post")
+    add_correction(corrections, Correction("drop", "Call the ward at night"))
+    add_correction(corrections, Correction("heading", "nowhere", level=1))
+    assert main(["run", str(config), "--dry-run"]) == 0
+    assert "2 corrections by people to the texts of heart_alder_post." in capsys.readouterr().out
+    assert main(["run", str(config), "--until", "extract", "--json"]) == 0
+    missed = (
+        "heart_alder_post: The correction heading “nowhere” was not applied: these words are not there as a line or paragraph of "
+        "their own."
+    )
+    assert missed in json.loads(capsys.readouterr().out)["notes"]
+    text = tmp_path / "data" / "pipeline" / "config" / "documents" / "heart_alder_post.json"
+    assert "Call the ward" not in read_document(text).full_text
+    assert handbook_record(read_document(text))["extraction"]["corrections"]["applied"] == 1
+    corrections.write_text("")
+    assert main(["run", str(config), "--until", "extract"]) == 0
+    assert "Call the ward" in read_document(text).full_text
+    corrections.rename(folder / "heart_alter_post.corrections.jsonl")
+    assert main(["run", str(config), "--until", "extract"]) == 1
+    assert "no handbook here has the id 'heart_alter_post'" in capsys.readouterr().err

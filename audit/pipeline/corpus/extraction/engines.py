@@ -16,10 +16,12 @@ from typing import Any
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.corrected import Corrections, corrected_blocks
 from audit.pipeline.corpus.extraction.layout import Block, ExtractedBlocks, PageProgress
 from audit.pipeline.corpus.extraction.pdf_pages import open_pdf
 from audit.pipeline.corpus.extraction.repair import clean_text
 from audit.pipeline.corpus.extraction.structure import extract_blocks
+from audit.text.corrections import Correction
 from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import nearest
 
@@ -27,7 +29,7 @@ from audit.vocabulary import nearest
 STRUCTURE_VERSION = 5
 LLAMAPARSE_KEY = "LLAMA_CLOUD_API_KEY"
 LLAMAPARSE_TIER, LLAMAPARSE_VERSION = "cost_effective", "2026-06-15"
-BlockReader = Callable[[Path, PageProgress], ExtractedBlocks]
+BlockReader = Callable[[Path, PageProgress, tuple[Correction, ...]], ExtractedBlocks]
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,13 @@ class Engine:
         return f"{self.name} ({self.package} {package_version}, structure {STRUCTURE_VERSION})"
 
 
-def pdfium_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
-    """The document as its layout shows it. Raises DocumentError where it cannot be opened."""
+def pdfium_blocks(pdf: Path, progress: PageProgress, given: tuple[Correction, ...] = ()) -> ExtractedBlocks:
+    """The document as its layout shows it and people corrected it. Raises DocumentError where it cannot be opened."""
     with open_pdf(pdf) as opened:
-        return extract_blocks(opened, progress)
+        return extract_blocks(opened, progress, given)
 
 
-def llamaparse_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
+def llamaparse_blocks(pdf: Path, progress: PageProgress, given: tuple[Correction, ...] = ()) -> ExtractedBlocks:
     """The document as LlamaParse reads it. Raises DocumentError where there is no key or the service fails."""
     library = optional("llama_cloud", "The engine llamaparse", "cloud-parser")
     if not os.environ.get(LLAMAPARSE_KEY):
@@ -77,8 +79,11 @@ def llamaparse_blocks(pdf: Path, progress: PageProgress) -> ExtractedBlocks:
         raise DocumentError(
             f"LlamaParse could not read {len(failed):,} of {len(pages):,} pages, the first being page {failed[0]}"
         )
-    blocks = tuple(block for page in pages for item in page.items for block in _llamaparse_item(item, page.page_number))
-    return ExtractedBlocks(blocks, len(pages), None, tuple(page.page_number for page in pages if not page.items))
+    blocks = [block for page in pages for item in page.items for block in _llamaparse_item(item, page.page_number)]
+    corrections = Corrections(given)
+    corrected = corrected_blocks(corrections, blocks)
+    silent = tuple(page.page_number for page in pages if not page.items)
+    return ExtractedBlocks(corrected, len(pages), None, silent, corrections=corrections.result)
 
 
 def _without_key(error: Exception) -> str:

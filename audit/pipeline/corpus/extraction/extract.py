@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from audit.pipeline.corpus.extraction.layout import ExtractedBlocks, PageProgres
 from audit.pipeline.corpus.extraction.ocr import Ocr
 from audit.pipeline.corpus.extraction.structure import sections_of
 from audit.pipeline.corpus.quality import with_quality
+from audit.text.corrections import Correction, digest_of_corrections
 from audit.text.documents import HIDDEN, Document
 
 # PDF programs accept other bytes before the header and after the end marker, within these limits
@@ -33,12 +34,14 @@ def extract(
     engine: Engine | str | None = None,
     progress: PageProgress | None = None,
     ocr: Ocr | None = None,
+    corrections: tuple[Correction, ...] = (),
 ) -> Document:
     """The document in a file, or in a folder of pages that is one handbook.
 
     engine    what reads a PDF: an Engine, its name, or None for the default
     progress  called with the number of pages read so far, and of all
     ocr       recognises the pages of a PDF that are pictures; None: they stay silent
+    corrections  of people, applied before headings and paragraphs are found
 
     Raises DocumentError, with the file and the reason, where it cannot be read or has no text.
     """
@@ -46,9 +49,9 @@ def extract(
     try:
         file_format = format_of(source)
         if file_format is None:
-            content = _read_pdf(source, chosen, progress or (lambda _done, _total: None), ocr)
+            content = _read_pdf(source, chosen, progress or (lambda _done, _total: None), ocr, corrections)
         else:
-            content = _read_other(source, identity, file_format)
+            content = _read_other(source, identity, file_format, corrections)
     except DocumentError as error:
         raise DocumentError(f"{source}: {error}. No document was made of it.") from error
     document = Document(
@@ -59,15 +62,17 @@ def extract(
     return with_quality(document)
 
 
-def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None) -> dict[str, Any]:
+def _read_pdf(
+    pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None, corrections: tuple[Correction, ...]
+) -> dict[str, Any]:
     """The fields of a document that come from a PDF."""
     digest = pdf_digest(pdf)
-    extracted = engine.blocks(pdf, progress)
+    extracted = engine.blocks(pdf, progress, corrections)
     silent = silent_pages(pdf, extracted)
     recognised: tuple[int, ...] = ()
     if ocr and silent:
         readable = ocr.with_text(pdf, digest, silent)
-        extracted = engine.blocks(readable, progress)
+        extracted = engine.blocks(readable, progress, corrections)
         still_silent = silent_pages(readable, extracted)
         recognised = tuple(page for page in silent if page not in still_silent)
         silent = still_silent
@@ -75,6 +80,7 @@ def _read_pdf(pdf: Path, engine: Engine, progress: PageProgress, ocr: Ocr | None
     return {
         "sections": tuple(sections_of(extracted.blocks)), "title": _title(extracted), "digest": digest,
         "pages": extracted.page_count, "silent_pages": silent, "lost": extracted.lost,
+        "letters": extracted.letters, "doubts": extracted.doubts, "corrections": extracted.corrections,
         "ocr_pages": tuple(sorted({*recognised, *extracted.pictured_pages})),
         "engine": f"{engine.version}, {ocr.name}" if ocr and recognised else engine.version,
     }  # fmt: skip
@@ -93,8 +99,8 @@ def _title(extracted: ExtractedBlocks) -> str | None:
     return extracted.title if extracted.title and title_key(extracted.title) in text else None
 
 
-def _read_other(source: Path, identity: Identity, file_format: Format) -> dict[str, Any]:
-    text = read_source(source, identity.url)
+def _read_other(source: Path, identity: Identity, file_format: Format, corrections: tuple[Correction, ...]) -> dict[str, Any]:
+    text = read_source(source, identity.url, corrections)
     title = text.title or next((section.heading for section in text.sections if section.heading), None)
     return {**vars(text), "title": title, "engine": file_format.version}
 
@@ -135,8 +141,13 @@ def _check_has_text(extracted: ExtractedBlocks) -> None:
         raise DocumentError(f"no text was found on its {pages:,} pages")
 
 
-def is_made_from(document: Document, source: Path, engine: Engine, ocr: Ocr | None) -> bool:
-    """Whether a document was made from this content by these programs. Raises DocumentError where the source cannot be read."""
+def is_made_from(document: Document, source: Path, engine: Engine, ocr: Ocr | None, corrections: Sequence[Correction]) -> bool:
+    """Whether a document was made from this content by these programs with these corrections.
+
+    Raises DocumentError where the source cannot be read.
+    """
+    if digest_of_corrections(corrections) != (document.corrections.digest if document.corrections else ""):
+        return False
     file_format = format_of(source)
     digest = digest_of_source(source) if file_format else pdf_digest(source)
     made_by = {file_format.version if file_format else engine.version}

@@ -7,7 +7,7 @@ read on its own, behind the text of its page. A line that pages repeat is left o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import NamedTuple
@@ -49,6 +49,10 @@ class Aside(NamedTuple):
     lines: list[Line]
 
 
+Keep = Callable[[Sequence[list[Line]]], tuple[list[Line], list[list[Line]]]]
+"""Of the header and the footer of a page, the lines that a person keeps, and the others."""
+
+
 class Flow(NamedTuple):
     """The lines of all pages in reading order, their asides, and what of each page is left out."""
 
@@ -66,15 +70,17 @@ def _view(page: PdfPage) -> View:
     return View(lines_and_tables(page), page.height, separators(page.rulings, page.width), page.turn)
 
 
-def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
+def flow_of(pages: Sequence[PageLines], title: str | None, keep: Keep = lambda stretches: ([], list(stretches))) -> Flow:
     """The lines of all pages; `title` is that of the document, which pages may repeat."""
     repeated = dict(_repeated(pages))
     lines, asides, removed = list[Line](), list[Aside](), list[list[Line]]()
     parts = count(1)
     for page in pages:
         for view, in_flow in _in_order(page.views):
-            body, above, below = repeated[view.turn].parted(view.lines, view.height)
-            removed += [above, below]
+            body, *repeats = repeated[view.turn].parted(view.lines, view.height)
+            kept_here, repeats = keep(repeats)
+            body = [*kept_here, *body]
+            removed += repeats
             # What stands beside the text of a page in another direction is a table more often than columns of text
             is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
             ordered = in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from audit.errors import DocumentError
 from audit.pipeline.corpus.extraction.characters import LINE_ENDS, plain_text
+from audit.pipeline.corpus.extraction.corrected import Corrections, TextLine, corrected_text
 from audit.pipeline.corpus.extraction.docx_reader import read_docx
 from audit.pipeline.corpus.extraction.encodings import declared_label, decoded
 from audit.pipeline.corpus.extraction.engines import STRUCTURE_VERSION
 from audit.pipeline.corpus.extraction.html_reader import WebBlock, WebPage, lines_as_text, may_lead, read_html
 from audit.pipeline.corpus.extraction.layout import Block
+from audit.pipeline.corpus.extraction.losses import loss
 from audit.pipeline.corpus.extraction.markdown_reader import read_markdown
 from audit.pipeline.corpus.extraction.structure import sections_of
-from audit.text.documents import Loss, Section
+from audit.text.corrections import KEEP, Correction
+from audit.text.documents import CORRECTED, Corrected, Loss, Section
 from audit.text.statements import ITEM_MARK
 
 MAX_BYTES = 50_000_000
@@ -39,7 +42,8 @@ class Format:
 
     name: str
     package: str
-    read: Callable[[bytes], WebPage]
+    read: Callable[[bytes, Sequence[str]], WebPage]
+    """Takes the content, and words that are kept where they would be left out as what pages of a site repeat."""
 
     @property
     def version(self) -> str:
@@ -60,6 +64,7 @@ class SourceText:
     title: str | None = None
     url: str | None = None
     lost: tuple[Loss, ...] = ()
+    corrections: Corrected | None = None
 
 
 def format_of(source: Path) -> Format | None:
@@ -84,14 +89,17 @@ def digest_of_source(source: Path) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def read_source(source: Path, url: str | None = None) -> SourceText:
+def read_source(source: Path, url: str | None = None, given: tuple[Correction, ...] = ()) -> SourceText:
     """The sections of a file, or of all pages of a folder one after the other.
 
-    url  its address, where it is known from a catalog; headings with an id get a link of their own
+    url    its address, where it is known from a catalog; headings with an id get a link of their own
+    given  corrections of people, which name words without a page
 
     Raises DocumentError, with the reason as a clause, where it cannot be read or has no text.
     """
-    pages = [(path, _read(path)) for path in files_of(source)]
+    corrections = Corrections(given)
+    files = files_of(source)
+    pages = list(zip(files, corrected_pages(corrections, [_read(path, given) for path in files]), strict=True))
     sections: list[Section] = []
     for path, page in pages:
         sections += _sections(page, page.url or url, len(sections), path.name if source.is_dir() else None)
@@ -99,7 +107,7 @@ def read_source(source: Path, url: str | None = None) -> SourceText:
         raise DocumentError("no text was found in it")
     _, first = pages[0]
     lost = tuple(loss for _, page in pages for loss in page.lost)
-    return SourceText(tuple(sections), digest_of_source(source), first.title, first.url, lost)
+    return SourceText(tuple(sections), digest_of_source(source), first.title, first.url, lost, corrections.result)
 
 
 def _content(path: Path) -> bytes:
@@ -112,11 +120,36 @@ def _content(path: Path) -> bytes:
         raise DocumentError(f"{path.name} cannot be opened ({error.strerror})") from error
 
 
-def _read(path: Path) -> WebPage:
+def _read(path: Path, given: tuple[Correction, ...]) -> WebPage:
     content = _content(path)
     if not content.strip():
         raise DocumentError(f"{path.name} is empty")
-    return FORMATS[path.suffix.casefold()].read(content)
+    kept = tuple(one.words for one in given if one.do == KEEP)
+    return FORMATS[path.suffix.casefold()].read(content, kept)
+
+
+def corrected_pages(corrections: Corrections, pages: list[WebPage]) -> list[WebPage]:
+    """The pages of a handbook, as people corrected them: words are looked for in all of them at once."""
+    if not corrections.given:
+        return pages
+    blocks = [(number, block) for number, page in enumerate(pages) for block in page.blocks]
+    lines = [
+        TextLine(block.kind, text, number, block.level)
+        for number, (_, block) in enumerate(blocks)
+        for text in block.text.split("\n")
+    ]
+    corrected = corrected_text(corrections, lines)
+    own: list[list[WebBlock]] = [[] for _ in pages]
+    last = 0
+    for group in corrected.blocks:
+        first = group[0]
+        last, before = blocks[first.block] if first.block < len(blocks) else (last, None)
+        anchor = before.anchor if before is not None and before.kind == first.kind else None
+        own[last].append(WebBlock("heading" if first.kind == "heading" else "text", "\n".join(line.text for line in group),
+                                  first.level, anchor))  # fmt: skip
+    dropped = loss(CORRECTED, " ".join(line.text for line in corrected.dropped))
+    lost = [page.lost + ((dropped,) if dropped and not number else ()) for number, page in enumerate(pages)]
+    return [page._replace(blocks=tuple(own[number]), lost=lost[number]) for number, page in enumerate(pages)]
 
 
 def _sections(page: WebPage, url: str | None, before: int, page_name: str | None) -> Iterator[Section]:
@@ -135,23 +168,23 @@ def _sections(page: WebPage, url: str | None, before: int, page_name: str | None
 # -- the formats -------------------------------------------------------------------------------------------------------
 
 
-def _html(content: bytes) -> WebPage:
-    return read_html(decoded(content, declared_label(content)))
+def _html(content: bytes, kept: Sequence[str]) -> WebPage:
+    return read_html(decoded(content, declared_label(content)), kept)
 
 
-def _docx(content: bytes) -> WebPage:
+def _docx(content: bytes, _kept: Sequence[str]) -> WebPage:
     html, lost = read_docx(content)
     page = read_html(html)
     return page._replace(lost=page.lost + lost)
 
 
-def _markdown(content: bytes) -> WebPage:
+def _markdown(content: bytes, _kept: Sequence[str]) -> WebPage:
     html, lost = read_markdown(decoded(content))
     page = read_html(html)
     return page._replace(lost=page.lost + lost)
 
 
-def _plain_text(content: bytes) -> WebPage:
+def _plain_text(content: bytes, _kept: Sequence[str]) -> WebPage:
     blocks: list[WebBlock] = []
     for paragraph in re.split(r"\n\s*\n", _with_line_ends(decoded(content))):
         lines = [_line(line) for line in paragraph.split("\n") if plain_text(line)]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, Panels, letters, move_titles, remove
 from audit.pipeline.corpus.extraction.html_styles import ElementStyle, PageStyles, style_of
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, events, text_of
 from audit.pipeline.corpus.extraction.losses import loss
+from audit.text.corrections import letters_in_order
 from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD, Loss
 
 # Browsers show nothing of what these hold, or a picture in its place
@@ -63,10 +64,11 @@ BLOCKS_TO_LINES = {"div", "p"}
 
 
 class LeftOutOfPage:
-    """The text that goes, by kind and by what it was."""
+    """The text that goes, by kind and by what it was. `kept` are words that a person keeps."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, kept: Sequence[str] = ()) -> None:
         self.root = root
+        self.kept = {letters_in_order(words) for words in kept}
         self.texts: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def add(self, kind: str, what: str, text: str | None) -> None:
@@ -75,9 +77,20 @@ class LeftOutOfPage:
             self.texts[kind, what].append(text)
 
     def drop(self, element: Any, kind: str, what: str) -> None:
-        """Take an element with all of its text out of the page."""
+        """Take an element with all of its text out of the page, apart from the elements in it whose words are kept."""
+        parts = self.kept_in(element) if kind == FRAME else []
+        if element in parts:
+            return
+        for part in parts:
+            _lift(part)
+            element.addprevious(part)
         self.add(kind, what, " ".join(element.itertext()))
         remove(element)
+
+    def kept_in(self, element: Any) -> list[Any]:
+        """The innermost elements whose words a person keeps."""
+        parts = [part for part in element.iter() if letters_in_order(" ".join(part.itertext())) in self.kept] if self.kept else []
+        return [part for part in parts if not any(inner in parts for inner in part.iterdescendants())]
 
     def is_gone(self, element: Any) -> bool:
         """Whether an element was taken out, or one around it."""
@@ -93,6 +106,13 @@ class LeftOutOfPage:
         """One loss for each kind of element."""
         found = (loss(kind, " ".join(texts)) for (kind, _), texts in self.texts.items())
         return tuple(each for each in found if each is not None)
+
+
+def _lift(part: Any) -> None:
+    """Take an element out of its place as a paragraph or heading of its own."""
+    remove(part)
+    part.tail = None
+    part.tag = part.tag if part.tag in HEADING_TAGS else "p"
 
 
 def take_styles(root: Any) -> PageStyles:
@@ -356,6 +376,12 @@ def _own_text(body: Any, own: list[Any], left_out: LeftOutOfPage) -> Any:
     sentences = sentence_letters(body)
     if 2 * sentences[own[0]] < sentences[body] or 4 * letters(own[0]) < letters(body):
         return body
+    order = {element: number for number, element in enumerate(body.iter())}
+    kept = [part for part in left_out.kept_in(body) if own[0] not in part.iterancestors()]
+    first = sum(order[part] < order[own[0]] for part in kept)
+    for number, part in enumerate(kept):
+        _lift(part)
+        own[0].insert(number if number < first else len(own[0]), part)
     for text in _texts_around(body, own[0]):
         left_out.add(FRAME, "around", text)
     return own[0]

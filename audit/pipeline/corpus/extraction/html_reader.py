@@ -52,8 +52,11 @@ class WebPage(NamedTuple):
     lost: tuple[Loss, ...] = ()
 
 
-def read_html(markup: str) -> WebPage:
-    """The content of a web page. Raises DocumentError, with the reason as a clause, where it goes beyond the bounds."""
+def read_html(markup: str, kept: Sequence[str] = ()) -> WebPage:
+    """The content of a web page; `kept` are words that stay where they would be left out as what a site's pages repeat.
+
+    Raises DocumentError, with the reason as a clause, where it goes beyond the bounds.
+    """
     library = optional("lxml.etree", PURPOSE, "pipeline")
     parser = library.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     root = library.fromstring(_clean(markup).encode("utf-8", errors="replace"), parser)
@@ -61,7 +64,7 @@ def read_html(markup: str) -> WebPage:
         return WebPage(())
     _check_bounds(library, root)
     named, url = plain_text(root.xpath("string(//title)")) or None, _own_url(root, markup)
-    styles, left_out = take_styles(root), LeftOutOfPage(root)
+    styles, left_out = take_styles(root), LeftOutOfPage(root, kept)
     source = " ".join(root.itertext())
     content = own_content(root, styles, left_out, library.Element)
     if not any(element.tag in HEADINGS for element in content.iter()):

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from audit.pipeline.corpus.extraction.characters import lowered, raised
 from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text
-from audit.text.documents import Loss
+from audit.text.documents import Corrected, Doubt, Loss
 from audit.text.statements import CELL_SEPARATOR
 
 Color = tuple[float, ...]
@@ -189,6 +189,7 @@ class ExtractedBlocks:
     """The blocks of a PDF in reading order, and what was left out.
 
     pages_without_text, pictured_pages  the numbers of the pages without text, and of those with the text layer of a picture
+    letters, doubts, corrections  as in a document
     """
 
     blocks: tuple[Block, ...]
@@ -197,6 +198,9 @@ class ExtractedBlocks:
     pages_without_text: tuple[int, ...] = ()
     pictured_pages: tuple[int, ...] = ()
     lost: tuple[Loss, ...] = ()
+    letters: int | None = None
+    doubts: tuple[Doubt, ...] = ()
+    corrections: Corrected | None = None
 
 
 def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:

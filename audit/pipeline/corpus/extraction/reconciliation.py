@@ -39,7 +39,7 @@ def page_source(page: PdfPage) -> PageSource:
 
 def losses_of(pages: Sequence[PageSource], blocks: Iterable[Block], left_out: Mapping[int, Sequence[LeftOut]]) -> Iterator[Loss]:
     """The losses of each page, by kind; `left_out` is what the order of the pages left out."""
-    kept = _text_by_page(blocks)
+    kept = text_by_page(blocks)
     for page in pages:
         frames = left_out.get(page.number, ())
         known = [*page.left_out, *(each for each in frames if not is_page_number(each.text))]
@@ -50,7 +50,8 @@ def losses_of(pages: Sequence[PageSource], blocks: Iterable[Block], left_out: Ma
             yield missing
 
 
-def _text_by_page(blocks: Iterable[Block]) -> defaultdict[int, list[str]]:
+def text_by_page(blocks: Iterable[Block]) -> defaultdict[int, list[str]]:
+    """The texts of blocks by the page that they stand on."""
     texts: defaultdict[int, list[str]] = defaultdict(list)
     for block in blocks:
         starts = [(block.page, 0), *block.later_pages, (block.last_page, len(block.text))]

@@ -14,8 +14,9 @@ from audit.pipeline.corpus.extraction.formats import format_of
 from audit.pipeline.corpus.extraction.identity import Identity, IdentityOptions, catalog_key, identity_of, read_catalog
 from audit.pipeline.corpus.extraction.layout import PageProgress
 from audit.pipeline.corpus.extraction.ocr import Ocr
-from audit.pipeline.corpus.extraction.source_files import source_files
-from audit.pipeline.corpus.quality import Quality, quality_of, write_qualities
+from audit.pipeline.corpus.extraction.source_files import source_files, without_handbook
+from audit.pipeline.corpus.quality import Quality, quality_of, shared_titles, write_qualities
+from audit.text.corrections import SUFFIX, Correction, corrections_path, read_corrections
 from audit.text.documents import Document, read_document, write_document
 
 ExtractionProgress = Callable[[Path, int, int], None]
@@ -55,11 +56,15 @@ class ExtractionReport:
 
 @dataclass(frozen=True)
 class _Readers:
-    """What reads a file: the engine of PDF files, and OCR for their pages without text."""
+    """What reads a file: the engine of PDF files, and OCR for their pages without text.
+
+    corrections  folder of the files of corrections; None: each is beside its source
+    """
 
     engine: Engine
     ocr: Ocr | None
     progress: ExtractionProgress | None
+    corrections: Path | None = None
 
     def on_page(self, source: Path) -> PageProgress | None:
         progress = self.progress
@@ -75,16 +80,20 @@ def extract_all(
     engine: str | None = None,
     ocr: Ocr | None = None,
     progress: ExtractionProgress | None = None,
+    corrections: Path | None = None,
 ) -> ExtractionReport:
     """Write a document for every handbook into `out`, as HANDBOOK_ID.json.
 
     options  identity options for every file
     catalog  a CSV file with the identity of each file
     ocr      recognises the pages of PDF files that are pictures; None: they stay silent
+    corrections  folder of the files of corrections by people; None: each is beside its source
 
-    A document of the same content, engine and identity is left as it is. Raises DocumentError where nothing can be extracted.
+    A document of the same content, engine, identity and corrections is left as it is.
+
+    Raises DocumentError where nothing can be extracted.
     """
-    readers = _Readers(engine_named(engine), ocr, progress)
+    readers = _Readers(engine_named(engine), ocr, progress, corrections)
     rows = read_catalog(catalog) if catalog else None
     files = source_files(paths, frozenset(rows or ()), frozenset({catalog.resolve()} if catalog else ()))
     if ocr:
@@ -98,6 +107,9 @@ def extract_all(
         except DocumentError as error:
             report.failed.append(str(error))
     report.failed += _missing_files(rows or {}, files.sources)
+    named = sorted(corrections.glob(f"*{SUFFIX}")) if corrections else files.corrections
+    report.notes += without_handbook(named, source_of.keys())
+    report.notes += shared_titles(report.qualities)
     report.notes += [duplicate.sentence for duplicate in duplicates(report.sketches)]
     report.notes += [files.note] if files.note else []
     if report.qualities:
@@ -118,23 +130,26 @@ def _unique_identity(source: Path, identity: Identity, source_of: dict[str, Path
 
 def _extract_if_changed(source: Path, identity: Identity, out: Path, readers: _Readers, report: ExtractionReport) -> None:
     target = out / f"{identity.handbook_id}.json"
-    if unchanged := _up_to_date(target, source, identity, readers):
+    corrections = read_corrections(corrections_path(source, identity.handbook_id, readers.corrections))
+    if unchanged := _up_to_date(target, source, identity, readers, corrections):
         report.unchanged.append(target)
         report.add_document(source, unchanged)
         return
-    document = extract(source, identity, readers.engine, readers.on_page(source), readers.ocr)
+    document = extract(source, identity, readers.engine, readers.on_page(source), readers.ocr, corrections)
     report.done.append(write_document(document, target))
     report.notes += [f"{source}: {note}" for note in _notes(source, document)]
     report.add_document(source, document)
 
 
-def _up_to_date(target: Path, source: Path, identity: Identity, readers: _Readers) -> Document | None:
-    """The document, if it was made from the same content by the same programs for the same handbook."""
+def _up_to_date(
+    target: Path, source: Path, identity: Identity, readers: _Readers, corrections: Sequence[Correction]
+) -> Document | None:
+    """The document, if it was made from the same content and corrections by the same programs for the same handbook."""
     if not target.is_file():
         return None
     try:
         document = read_document(target)
-        same_text = is_made_from(document, source, readers.engine, readers.ocr)
+        same_text = is_made_from(document, source, readers.engine, readers.ocr, corrections)
     except DocumentError:  # a damaged document is written again; a damaged file is reported when it is extracted
         return None
     handbook = (document.organ, document.center, document.phase, document.licence, document.may_be_downloaded)

@@ -9,6 +9,7 @@ from pathlib import Path
 from audit.errors import DocumentError
 from audit.pipeline.corpus.extraction.formats import FORMATS
 from audit.pipeline.corpus.extraction.identity import catalog_key, fields_of_file_name
+from audit.text.corrections import SUFFIX as CORRECTIONS
 
 PDF = ".pdf"
 SUPPORTED = (PDF, *FORMATS)
@@ -21,9 +22,13 @@ MAX_NAMES = 5
 
 @dataclass
 class SourceFiles:
-    """The source of each handbook (a file, or a folder of pages that is one handbook), and the files that cannot be read."""
+    """The source of each handbook (a file, or a folder of pages that is one handbook), and the files that cannot be read.
+
+    corrections  files of corrections by people, which are beside the sources
+    """
 
     sources: list[Path] = field(default_factory=list)
+    corrections: list[Path] = field(default_factory=list)
     unsupported: list[Path] = field(default_factory=list)
 
     @property
@@ -50,6 +55,8 @@ def source_files(paths: Iterable[Path], named: Set[str] = frozenset(), ignored: 
         for source in _sources_in(path, named, is_given=True) if path.exists() else ():
             if source.suffix.casefold() in SUPPORTED or source.is_dir():
                 files.sources.append(source)
+            elif source.name.endswith(CORRECTIONS):
+                files.corrections.append(source)
             elif source.resolve() not in ignored:
                 files.unsupported.append(source)
         if len(files.sources) == before:
@@ -77,6 +84,15 @@ def _sources_in(path: Path, named: Set[str], is_given: bool = False) -> Iterator
         about = entry.is_file() and entry.stem.casefold() in ABOUT and catalog_key(entry.name) not in named
         if not (hidden or about or (entry.is_dir() and entry.name.endswith(SAVED_PARTS))):
             yield from _sources_in(entry, named)
+
+
+def without_handbook(corrections: Iterable[Path], handbooks: Set[str]) -> list[str]:
+    """A sentence on each file of corrections that belongs to none of these handbooks: a misspelled name would lose it."""
+    return [
+        f"{path}: no handbook here has the id '{name}', so its corrections were not used. Rename it to HANDBOOK_ID{CORRECTIONS}."
+        for path in corrections
+        if (name := path.name.removesuffix(CORRECTIONS)) not in handbooks
+    ]
 
 
 def is_one_handbook(folder: Path, named: Set[str] = frozenset()) -> bool:

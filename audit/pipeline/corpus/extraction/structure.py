@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, chain, groupby, islice, pairwise
 
 from audit.pipeline.corpus.extraction.contents import remove_contents
+from audit.pipeline.corpus.extraction.corrected import (
+    Corrections,
+    corrected_headings,
+    corrected_lines,
+    kept_of_contents,
+    without_kept,
+)
+from audit.pipeline.corpus.extraction.doubts import (
+    PageBoxes,
+    boxes_of,
+    copied_pages,
+    divided_boxes,
+    letters_of_pages,
+    repeated_lines,
+)
 from audit.pipeline.corpus.extraction.flow import Aside, PageLines, flow_of, page_lines
 from audit.pipeline.corpus.extraction.headings import Heading, find_headings
 from audit.pipeline.corpus.extraction.layout import (
@@ -22,22 +38,29 @@ from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_it
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
 from audit.pipeline.corpus.extraction.repair import resolved
+from audit.text.corrections import Correction
 from audit.text.documents import FRAME, Section
 
 
-def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
-    """The PDF in reading order, without headers, footers, page numbers and table of contents."""
-    pages, sources = list[PageLines](), list[PageSource]()
+def extract_blocks(pdf: OpenPdf, progress: PageProgress, given: tuple[Correction, ...] = ()) -> ExtractedBlocks:
+    """The PDF in reading order, without headers, footers, page numbers and table of contents, as people corrected it."""
+    corrections = Corrections(given)
+    pages, sources, boxes = list[PageLines](), list[PageSource](), list[PageBoxes]()
     for page in pdf.pages:
         pages.append(page_lines(page))
         sources.append(page_source(page))
+        boxes.append(boxes_of(page))
         progress(page.number, pdf.page_count)
-    flow = flow_of(pages, pdf.title)
+    flow = flow_of(pages, pdf.title, partial(without_kept, corrections))
+    repeated = repeated_lines(flow.left_out)
     text = remove_contents(flow.lines)
-    headings = find_headings(text.lines, text.titles, pdf.outline)
-    blocks = _with_resolved(list(_blocks(text.lines, headings, flow.asides)))
+    remaining = kept_of_contents(corrections, flow.lines, text.lines, text.removed)
+    lines, asides = corrected_lines(corrections, remaining, flow)
+    headings = corrected_headings(corrections, find_headings(lines, text.titles, pdf.outline), lines)
+    blocks = _with_resolved(list(_blocks(lines, headings, asides)))
     for line in text.removed:
-        flow.left_out[line.page].append(LeftOut(FRAME, line.text))
+        if not any(line is kept for kept in remaining):
+            flow.left_out[line.page].append(LeftOut(FRAME, line.text))
     return ExtractedBlocks(
         blocks,
         len(pages),
@@ -45,6 +68,9 @@ def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
         tuple(page.number for page in pages if not any(view.lines for view in page.views)),
         tuple(source.number for source in sources if source.is_pictured),
         tuple(losses_of(sources, blocks, flow.left_out)),
+        letters=sum(letters_of_pages(sources)),
+        doubts=(*repeated, *divided_boxes(boxes, lines), *copied_pages(sources, blocks)),
+        corrections=corrections.result,
     )
 
 

@@ -1,0 +1,1 @@
+"""As read: the page and its parts."""
