@@ -56,7 +56,7 @@ GLOSSARY = {
 }
 
 
-class Evidence(NamedTuple):
+class QuestionEvidence(NamedTuple):
     """What the labels of a run say of each question with a present pair; lists and arrays in the order of `questions`."""
 
     questions: list[int]
@@ -161,7 +161,7 @@ def disputed_share_corrected(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-def evidence_of(con: Connection, errors: JudgeErrors, most: int | None = None) -> Evidence:
+def evidence_of(con: Connection, errors: JudgeErrors, most: int | None = None) -> QuestionEvidence:
     """What the labels say of each question with a present pair; of at most so many questions, spread over the run."""
     columns = arrays(con, PAIRS_SQL)
     question, starts = np.unique(columns["question"], return_index=True)
@@ -170,7 +170,7 @@ def evidence_of(con: Connection, errors: JudgeErrors, most: int | None = None) -
         chosen = np.unique(np.linspace(0, len(question) - 1, most).round().astype(int))
     ends = [*starts[1:], len(columns["question"])]
     found = [partitions(_matrix(columns, starts[row], ends[row], errors)) for row in chosen]
-    return Evidence(question[chosen].tolist(), [one.drawn.shape[1] for one in found], found)
+    return QuestionEvidence(question[chosen].tolist(), [one.drawn.shape[1] for one in found], found)
 
 
 def _matrix(columns: dict[str, np.ndarray], start: int, end: int, errors: JudgeErrors) -> Floats:
@@ -183,7 +183,7 @@ def _matrix(columns: dict[str, np.ndarray], start: int, end: int, errors: JudgeE
     return matrix
 
 
-def _ends(con: Connection, evidence: Evidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
+def _ends(con: Connection, evidence: QuestionEvidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
     """The 95 % interval of the share: questions are a sample, and the judge's error rates are estimates."""
     if not len(evidence.questions) or not 0 < share < 1:
         return np.nan, np.nan
