@@ -151,15 +151,15 @@ COMMANDS = (
     ),
     Command(
         "study verify", "Check that nothing in a study was altered: ratings, decisions, items, verdicts, strata, state.",
-        "annotation.cli.verification:verify",
+        "annotation.cli.study:verify",
     ),
     Command(
         "study backup", "Copy all studies, ratings and accounts to a file, while people rate, and verify the copy.",
-        "annotation.cli.backup:backup",
+        "annotation.cli.study:backup",
     ),
     Command(
         "study restore", "Replace all studies with a verified backup, and keep a copy of the replaced data.",
-        "annotation.cli.backup:restore_backup",
+        "annotation.cli.study:restore_backup",
     ),
     Command(
         "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",
@@ -196,7 +196,7 @@ COMMANDS = (
     ),
     Command(
         "account log", "Print the access log: sign-ins, failures, exports, changes of accounts.",
-        "annotation.cli.access_log:log",
+        "annotation.cli.account:log",
     ),
     Command(
         "completion", "Print a script that completes commands and options in your shell.",

@@ -13,12 +13,10 @@ from datetime import datetime
 from argon2 import PasswordHasher
 
 from annotation.label_store import account_rows
-from annotation.label_store import sign_in_attempts as attempts
 from annotation.label_store.access_log import UNKNOWN_NAME, Actor, Event, log_event
 from annotation.label_store.engine import LabelStore, SignInError
 from annotation.label_store.stored_values import to_timestamp
-from annotation.studies.accounts import Role, begin_session, new_user
-from annotation.studies.passwords import one_time_password
+from annotation.studies.accounts import Role, begin_session, new_user, one_time_password
 from annotation.studies.signing_in import admit_attempt
 
 WRONG_CODE = "The code is wrong. Nothing was created. The server printed it when it started; a restart prints another."
@@ -73,13 +71,13 @@ def create_first_account(
     Raises SignInError for a wrong code, after too many wrong ones with the time to wait, and where there is an account already;
     StudyError when the name or the password is not allowed.
     """
-    number = admit_attempt(store, attempts.attempt_key(ATTEMPTS), address, now, "codes")
+    number = admit_attempt(store, account_rows.attempt_key(ATTEMPTS), address, now, "codes")
     if not _matches(code):
         with store.begin() as tx:
             log_event(tx, Event.SIGN_IN_FAILED, Actor(UNKNOWN_NAME, address), now, "wrong code for the first account")
         raise SignInError(WRONG_CODE)
     with store.begin() as tx:  # the code was right: a name that is not allowed is no guess
-        attempts.mark_success(tx, number)
+        account_rows.mark_success(tx, number)
     user = new_user(username, Role.PI, password, name=name, hasher=hasher)
     actor = Actor(user.username, address)
     with store.begin() as tx:

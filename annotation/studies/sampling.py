@@ -13,8 +13,14 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
-from annotation.studies.masking_preview import MaskingPreview, blind_answer, preview_masking
-from annotation.studies.names_left import masker_of_run, names_left_text, words_left
+from annotation.studies.masking_preview import (
+    MaskingPreview,
+    blind_answer,
+    masker_of_run,
+    names_left_text,
+    preview_masking,
+    words_left,
+)
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
     Plan,

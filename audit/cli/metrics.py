@@ -14,8 +14,8 @@ from audit.evaluation.retrieval_measures import write_trec_qrels, write_trec_run
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_text, json_text, markdown_text
 from audit.metrics import METRICS, Metric
-from audit.metrics._routing import routed_questions
 from audit.metrics._systems import systems_of
+from audit.metrics.routing import routed_questions
 from audit.previews import preview_notice
 from audit.queries.lookup import require_one_of
 from audit.queries.themes import require_taxonomy, taxonomy_of

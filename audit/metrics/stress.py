@@ -2,32 +2,195 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audit.evaluation.stress_measures import StressMeasure
+from audit.errors import NotInRunError
+from audit.evaluation.stress_measures import StressMeasure, exact_match, token_f1
 from audit.metrics import metric
-from audit.metrics._stress import (
-    CALLS_NOTE,
-    CELL,
-    CHOSEN,
-    INSUFFICIENT_NOTE,
-    INTERVAL_NOTE,
-    MEASURE_COLUMN,
-    REPLIES,
-    SUB_NOTE,
-    TEST_COLUMNS,
-    UNREAD_NOTE,
-    selection_parameters,
-    systems_of,
-    trials,
-)
 from audit.metrics._systems import SYSTEM
 from audit.stats.clustered import clustered_ratio_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.vocabulary import STRESS_TESTS, nearest
+
+# -- Shared by the metrics of stress tests: one value per reply and measure, columns and footnotes -----------
+
+
+CHOSEN = """
+chosen as (
+    select instance, test, size, signal_share, question, gold, options is null as is_open from stress_instances
+    where ($test is null or test = $test) and ($size is null or size = $size)
+)"""
+"""The instances that are counted."""
+# One row per reply: what it chose, and how many of its documents it called at all and called rightly.
+REPLIES = f"""
+with {CHOSEN.strip()},
+calls as (
+    select instance, system, count(*) as called,
+           count(*) filter (is_true)                          as rightly,
+           count(*) filter (is_sound)                         as sound,
+           count(*) filter (is_sound and is_true)             as kept,
+           count(*) filter (not is_sound and is_true)         as found
+    from (
+        select instance, system,
+               case when call in ('relevant', 'noise') then is_signal else is_factual end as is_sound,
+               is_sound = (call in ('relevant', 'factual')) as is_true
+        from stress_calls join stress_documents using (instance, place)
+    )
+    group by all
+)
+select r.instance, r.system::integer as system, question, test, size, signal_share, is_open, gold, choice,
+       r.score as choice_score,
+       insufficient is not null as readable, coalesce(insufficient, false) as says_insufficient,
+       coalesce(called, 0) as called, coalesce(rightly, 0) as rightly, coalesce(sound, 0) as sound, coalesce(kept, 0) as kept,
+       coalesce(found, 0) as found, (select count(*) from stress_documents d where d.instance = r.instance) as documents,
+       (select count(sub_question) from stress_documents d where d.instance = r.instance) as sub_questions
+from stress_replies r join chosen using (instance) left join calls using (instance, system)
+order by r.system, r.instance
+"""
+SUB_ANSWERS = f"""
+with {CHOSEN.strip()}
+select instance, system::integer as system, sub_answer as expected, answer, score
+from stress_sub_answers join stress_documents using (instance, place) join chosen using (instance)
+where sub_answer is not null
+"""
+SYSTEMS = """
+select system::integer as system, system_id, coalesce(name, system_id) as name from systems
+where system in (select system from stress_replies) order by system
+"""
+CELL = ["test", "size", "signal_share"]
+MEASURE_TITLES = {
+    StressMeasure.ACCURACY: "Accuracy", StressMeasure.INSUFFICIENT: "Insufficient",
+    StressMeasure.NOISE_DETECTION: "Noise detection",
+    StressMeasure.NOISE_FOUND: "Noise found", StressMeasure.SIGNAL_KEPT: "Signal kept",
+    StressMeasure.ERROR_DETECTION: "Error detection", StressMeasure.ERRORS_FOUND: "Errors found",
+    StressMeasure.FACTS_KEPT: "Facts kept", StressMeasure.SUB_EXACT: "Sub-answers, exact",
+    StressMeasure.SUB_SCORE: "Sub-answers, graded", StressMeasure.SUB_F1: "Sub-answers, shared words",
+    StressMeasure.OPEN_SCORE: "Open answers, graded",
+    StressMeasure.OPEN_F1: "Open answers, shared words", StressMeasure.UNREAD: "Unreadable",
+}  # fmt: skip
+MEASURE_COLUMN = Column.text("measure", "Measure", words={str(name): title for name, title in MEASURE_TITLES.items()})
+TEST_COLUMNS = (
+    Column.text("test", "Test"),
+    Column.count("size", "Size", "documents asked for"),
+    Column.count("signal_share", "Signal", "%"),
+)
+PARTS = {
+    StressMeasure.NOISE_DETECTION: ("sufficiency", "rightly", "called"),
+    StressMeasure.NOISE_FOUND: ("sufficiency", "found", "unsound"),
+    StressMeasure.SIGNAL_KEPT: ("sufficiency", "kept", "sound"),
+    StressMeasure.ERROR_DETECTION: ("robustness", "rightly", "called"),
+    StressMeasure.ERRORS_FOUND: ("robustness", "found", "unsound"),
+    StressMeasure.FACTS_KEPT: ("robustness", "kept", "sound"),
+}
+"""Measure of calls -> its test, and the columns with its numerator and its denominator."""
+OF_CALLS = (StressMeasure.NOISE_DETECTION, StressMeasure.ERROR_DETECTION)
+OF_SUB_ANSWERS = (StressMeasure.SUB_EXACT, StressMeasure.SUB_F1)
+TRIAL_COLUMNS = ["instance", "system", "question", *CELL, "measure", "numerator", "denominator", "unread"]
+INSUFFICIENT_NOTE = (
+    "Accuracy: the share of readable replies with the right option; 'insufficient' is not right. It counts questions with "
+    "options only. Insufficient: the share of readable replies that say the documents do not suffice."
+)
+CALLS_NOTE = (
+    "Noise and error detection: the share of the documents called in a reply that are what they are called, as a mean over "
+    "replies; a reader who calls everything relevant has the share of signal. Found: the same share of what is noise (or wrong). "
+    "Kept: of what is signal (or right)."
+)
+SUB_NOTE = (
+    "Sub-answers: exact are those that equal the right short answer but for case, articles and punctuation; shared words is the "
+    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of the answers that were graded. Open answers: the same for "
+    "{questions} without options, where an answer that declines has 0."
+)
+UNREAD_NOTE = (
+    "Unread: replies, documents or sub-questions that were asked about but have no readable answer. They are never right "
+    "and never wrong: they are in no denominator."
+)
+INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
+
+
+def selection_parameters(test: str | None, size: int | None) -> dict[str, object]:
+    """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
+    if test is not None and test not in STRESS_TESTS:
+        raise NotInRunError(
+            f"Test '{test}' does not exist.{nearest(test, tuple(STRESS_TESTS))} Nothing was computed. "
+            f"Allowed: {', '.join(STRESS_TESTS)}."
+        )
+    return {"test": test, "size": size}
+
+
+def systems_of(con: Connection) -> pd.DataFrame:
+    """The systems that replied to stress tests, in release order: system (number), system_id, name."""
+    return frame(con, SYSTEMS)
+
+
+def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
+    """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
+    table = frame(con, REPLIES, selection_parameters(test, size))
+    return table.assign(signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"])
+
+
+def trials(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+    """The contribution of every reply to every measure.
+
+    One row per reply and measure: instance, system, question (numbers), test, size, signal_share, measure; numerator and
+    denominator (their ratio is the reply's value), unread (what was asked and could not be read).
+    """
+    replies = replies_of(con, test, size)
+    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, selection_parameters(test, size))]
+    return pd.concat([table[TRIAL_COLUMNS] for table in tables if len(table)] or [pd.DataFrame(columns=TRIAL_COLUMNS)])
+
+
+def _trial(replies: pd.DataFrame, measure: str, numerator: Any, denominator: Any, unread: Any) -> pd.DataFrame:
+    return replies.assign(measure=measure, numerator=numerator, denominator=denominator, unread=unread)
+
+
+def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    readable, closed = replies["readable"], replies[~replies["is_open"]]
+    right = (closed["choice"] == closed["gold"]).astype(int)
+    yield _trial(closed, StressMeasure.ACCURACY, right, closed["readable"].astype(int), (~closed["readable"]).astype(int))
+    says = replies["says_insufficient"].astype(int)
+    yield _trial(replies, StressMeasure.INSUFFICIENT, says, readable.astype(int), (~readable).astype(int))
+    yield _trial(replies, StressMeasure.UNREAD, (~readable).astype(int), 1, (~readable).astype(int))
+    answered = replies[replies["is_open"] & readable]
+    # An answer that declines shares no word with the gold answer and is not right
+    overlaps = [
+        token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
+    ]
+    yield _trial(answered, StressMeasure.OPEN_F1, np.array(overlaps), 1, 0)
+    # Without grades, only the replies that decline would have a score
+    scored = answered[answered["system"].isin(answered.loc[answered["choice_score"].notna(), "system"])]
+    score = scored["choice_score"].where(~scored["says_insufficient"], 0.0)
+    yield _trial(scored, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)
+
+
+def _calls(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for measure, (test, numerator, denominator) in PARTS.items():
+        own = replies[replies["test"] == test]
+        unread = own["documents"] - own["called"] if measure in OF_CALLS else 0
+        yield _trial(own, measure, own[numerator], own[denominator], unread)
+
+
+def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, object]) -> Iterator[pd.DataFrame]:
+    answers = frame(con, SUB_ANSWERS, parameters)
+    pairs = list(zip(answers["answer"], answers["expected"], strict=True))
+    answers = answers.assign(
+        exact=[float(exact_match(*pair)) for pair in pairs],
+        f1=[token_f1(*pair) for pair in pairs],
+        graded=answers["score"].notna().astype(int),
+        score=answers["score"].fillna(0.0),
+        answers=1,
+    )
+    sums = answers.groupby(["instance", "system"])[["exact", "f1", "graded", "score", "answers"]].sum().reset_index()
+    asked = replies[replies["sub_questions"] > 0].merge(sums, on=["instance", "system"], how="left").fillna({"answers": 0})
+    missing = (asked["sub_questions"] - asked["answers"]).astype(int)
+    for measure, column in zip(OF_SUB_ANSWERS, ("exact", "f1"), strict=True):
+        yield _trial(asked, measure, asked[column].fillna(0.0), asked["answers"].astype(int), missing)
+    yield _trial(asked, StressMeasure.SUB_SCORE, asked["score"].fillna(0.0), asked["graded"].fillna(0).astype(int), 0)
+
 
 COUNTS = (StressMeasure.ACCURACY, StressMeasure.INSUFFICIENT, StressMeasure.UNREAD)
 COLUMNS = (

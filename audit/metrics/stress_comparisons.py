@@ -10,9 +10,9 @@ import pandas as pd
 
 from audit.evaluation.stress_measures import StressMeasure
 from audit.metrics import metric
-from audit.metrics._stress import CELL, INTERVAL_NOTE, MEASURE_COLUMN, REPLIES, TEST_COLUMNS, replies_of, systems_of, trials
 from audit.metrics._systems import SYSTEM, identity, system_number
-from audit.metrics.system_differences import DIRECTIONS
+from audit.metrics.stress import CELL, INTERVAL_NOTE, MEASURE_COLUMN, REPLIES, TEST_COLUMNS, replies_of, systems_of, trials
+from audit.metrics.systems import DIRECTIONS
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.means import mean_change
 from audit.store.connection import Connection

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from annotation.prevalence.by_group import GROUPS_TABLE
-from annotation.studies.corrected_parts import corrected_parts
+from annotation.studies.item_groups import corrected_parts
 from annotation.studies.study_tables import labels_table
 from audit.exports.table_model import with_population_column
 from audit.queries.human_ratings import human_ratings

@@ -17,7 +17,7 @@ import streamlit as st
 
 from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
-from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
+from audit.metrics.disagreements import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation.label_store.engine import LabelStore
-from annotation.studies.preference_results import (
+from annotation.studies.head_to_head import (
     COUPLES_TABLE,
     STRENGTHS_TABLE,
     comparisons_of,

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audit.charts
-from audit.charts.confusion import confusion_figure
 from audit.charts.coverage import coverage_figure, coverage_rows, profile_bars
 from audit.charts.criteria import criteria_bars, preference_bars
 from audit.charts.found_states import state_bars
@@ -31,7 +30,7 @@ from audit.charts.stress import selective_curves, stress_curves_figure
 from audit.charts.style import ELLIPSIS, clipped
 from audit.charts.systems import difference_dots, downstream_bubbles, mean_dots, strength_dots
 from audit.charts.themes import theme_bars, theme_treemap
-from audit.charts.transitions import flows_figure, transitions_figure
+from audit.charts.transitions import confusion_figure, flows_figure, transitions_figure
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.vocabulary import PRESENT_LABELS, Label
 

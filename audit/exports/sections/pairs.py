@@ -25,8 +25,7 @@ from audit.exports.context import ExportContext
 from audit.exports.sections.model import TableMaker, listed_as, own_table, rows_of, total_of
 from audit.exports.table_model import Picture, Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
-from audit.metrics.composition import used_columns
-from audit.metrics.question_sources import NOT_STATED
+from audit.metrics.composition import NOT_STATED, used_columns
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec

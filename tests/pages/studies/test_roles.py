@@ -127,7 +127,7 @@ def filled_in(at, code, again=PASSWORD):
 
 
 def test_with_the_code_of_the_server_the_first_account_is_made_without_a_shell(run, code, data_dir, monkeypatch):
-    monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
+    monkeypatch.setattr("annotation.studies.accounts.default_hasher", lambda: CHEAP)
     at = anonymous().switch_page(script_path("studies/sign_in")).run()
     assert code not in words_on(at)
     assert "The two passwords differ" in words_on(filled_in(at, code, "another password here"))
