@@ -51,11 +51,11 @@ GROUPS = {
 COMMANDS = (
     Command(
         "demo", "Write the synthetic demo release, load it, and open the dashboard on it.",
-        "audit.cli.demo:demo",
+        "audit.cli.dashboard:demo",
     ),
     Command(
         "example tenancy", "Copy the example handbooks and their config to a folder.",
-        "audit.cli.demo:example_tenancy",
+        "audit.cli.dashboard:example_tenancy",
     ),
     Command("check", "Show what loading a release would report, without loading it.", "audit.cli.releases:check"),
     Command("load", "Load a release as a run.", "audit.cli.releases:load"),
@@ -65,7 +65,7 @@ COMMANDS = (
     Command("metrics", "Print one metric of a run, or of two runs.", "audit.cli.metrics:metrics"),
     Command(
         "pairs", "List the pairs that filters select, or write all of them with both answers to a file.",
-        "audit.cli.pairs:pairs",
+        "audit.cli.metrics:pairs",
     ),
     Command(
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",

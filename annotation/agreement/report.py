@@ -144,7 +144,6 @@ def _quarters(order: Floats) -> Codes:
 
 ALL_ANNOTATORS = "all annotators"
 ANNOTATORS_AND_JUDGE = "annotators and judge"
-HEADLINE = PAIRS.headline
 WITHOUT_VERDICT = "without a verdict"
 RATED_ONCE = "rated by one annotator only"
 FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")

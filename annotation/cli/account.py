@@ -54,8 +54,7 @@ def add(arguments: argparse.Namespace, settings: Settings) -> int:
     store, now = open_label_store(settings.studies_url), datetime.now(UTC)
     account = add_account(store, arguments.username, arguments.role, password, now, name=arguments.name, actor=terminal_user())
     text = f"Account '{account.username}' has the role {account.role}."
-    print_result(arguments, text, {"username": account.username, "role": str(account.role)})
-    return OK
+    return print_result(arguments, text, {"username": account.username, "role": str(account.role)})
 
 
 def password_options(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +69,7 @@ def password(arguments: argparse.Namespace, settings: Settings) -> int:
     store, new_password = open_label_store(settings.studies_url), _read_password(arguments)
     change_password(store, arguments.username, new_password, datetime.now(UTC), terminal_user())
     text = f"Account '{arguments.username}' has a new password, and its sessions have ended."
-    print_result(arguments, text, {"username": arguments.username})
-    return OK
+    return print_result(arguments, text, {"username": arguments.username})
 
 
 def _read_password(arguments: argparse.Namespace) -> str:
@@ -100,8 +98,7 @@ def list_all(arguments: argparse.Namespace, settings: Settings) -> int:
         }
         for state in states
     ]  # fmt: skip
-    print_result(arguments, "\n".join(lines), records)
-    return OK
+    return print_result(arguments, "\n".join(lines), records)
 
 
 # -- changing an account -----------------------------------------------------------------------------------------------
@@ -165,8 +162,7 @@ def _apply(
 
 def _report(arguments: argparse.Namespace, text: str, **record: object) -> int:
     username = normal_username(arguments.username)
-    print_result(arguments, f"Account '{username}' {text}.", {"username": username, **record})
-    return OK
+    return print_result(arguments, f"Account '{username}' {text}.", {"username": username, **record})
 
 
 # -- `audit account log`: who signed in, failed to, changed an account or took data out ----------------------

@@ -54,8 +54,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
         with store.begin() as tx:
             following = advance_study(tx, arguments.study, state, now, incomplete=arguments.incomplete)
     text = f"Study '{arguments.study}' was in {state} and is now in {following}."
-    print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
-    return OK
+    return print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
 
 
 def release_options(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +70,7 @@ def release(arguments: argparse.Namespace, settings: Settings) -> int:
     annotator = find_annotator(store, arguments.study, arguments.annotator)
     released = release_assignments(store, arguments.study, annotator)
     text = f"Study '{arguments.study}': {released:,} items released by {annotator}."
-    print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
-    return OK
+    return print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
 
 
 # -- ratings as files ----------------------------------------------------------------------------------------------------
@@ -105,8 +103,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         written = _write_ratings(store, study, out)
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study}: {', '.join(written)}")
-    print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
-    return OK
+    return print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
 
 
 def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
@@ -156,8 +153,7 @@ def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
         f"{counts.empty:,} without a label."
     )
     record = {"rows": counts.rows, "stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty}
-    print_result(arguments, text, record)
-    return OK
+    return print_result(arguments, text, record)
 
 
 # -- for other commands --------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
 from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport, report_without_judge
 from annotation.agreement.sentences import (
@@ -22,7 +21,14 @@ from annotation.agreement.sentences import (
     together_sentence,
     weighted_sentence,
 )
-from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
+from annotation.agreement.subgroups import (
+    CLUSTERED_TABLE,
+    FAILURE_MODES_TABLE,
+    SUBGROUPS_TABLE,
+    clustered_agreement,
+    failure_modes,
+    subgroups,
+)
 from annotation.agreement.tables import FIGURES_TABLE, LABEL, figures_by_scope, rater_name
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import PAIRS, TWO_WAY
-from audit.queries.pair_counts import read_pairs
-from audit.stats.intervals import with_interval
-from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, UNSCORED, Outcomes, Rate, rate_intervals
+from audit.metrics._shared import OTHER_HANDBOOKS, PAIRS, TWO_WAY
+from audit.queries.lookup import question_number_or_all
+from audit.queries.pair_counts import LABEL_COUNTS, read_pairs
+from audit.stats.clustered import statistic_interval
+from audit.stats.intervals import Floats, with_interval
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, PRESENT, UNSCORED, Outcomes, Rate, rate_intervals, related_counts
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS, Label
+from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 
 # Every outcome has a row, even if no pair has it.
 OUTCOMES = ((Label.ABSENT, "pre-screened"), *((label, "judged") for label in LABELS), ("UNSCORED", "unscored"))
@@ -90,3 +92,74 @@ def labels(con: Connection) -> pd.DataFrame:
 
 def _outcome_ratios(share: str, denominator: Outcomes) -> dict[str, Rate]:
     return {f"{share} {name}": (frozenset((code,)), denominator) for name, code in OUTCOME_CODES.items() if code in denominator}
+
+
+# -- How mixed the labels of each question are: the Shannon entropy of its present pairs ---------------------
+
+
+LABEL_ENTROPY_SQL = f"""
+select question, question_id, text, q.organ, count(*) filter (present) as present,
+{LABEL_COUNTS}
+from questions q left join judged_pairs using (question)
+where $question is null or question = $question
+group by question, question_id, text, q.organ
+order by question
+"""
+LABEL_ENTROPY_TABLE = TableSpec(
+    "How mixed the labels of each {question} are",
+    (
+        Column.text("text", "{Question}"),
+        Column.named("organ", "{Organ}"),
+        Column.count("present", "Both answer", "pairs"),
+        *(Column.count(label.value.lower(), label.value.capitalize(), "pairs") for label in PRESENT_LABELS),
+        Column.decimal("entropy", "Label entropy", "bits"),
+        Column.decimal("evenness", "Evenness"),
+    ),
+    (
+        "Label entropy: 0 where all pairs in which both answer have one label, 2 bits where its four labels are equally common. "
+        "Evenness: entropy over its maximum, from 0 to 1.",
+        OTHER_HANDBOOKS,
+    ),
+    printed_rows=30,
+)
+LABEL_ENTROPY_GLOSSARY = {
+    "label entropy": "How mixed the labels of {a_question} are, in bits: 0 one label only, 2 four equally common ones."
+}
+
+
+@metric(sql=LABEL_ENTROPY_SQL, table=LABEL_ENTROPY_TABLE, glossary=LABEL_ENTROPY_GLOSSARY)
+def label_entropy(con: Connection, question_id: str | None = None) -> pd.DataFrame:
+    """How mixed the labels of each question are, over the pairs in which both handbooks answer.
+
+    entropy: the Shannon entropy of the four labels that a present pair can have, -sum p log2 p. It is 0 where every pair has
+    the same label, whichever, and 2 where the four are equally common: a measure of variety, not of disagreement. Absent and
+    unscored pairs are in no count.
+
+    One row per question, in release order; of one question only with `question_id`:
+        question                     int, number; question_id, text, organ  str
+        present                      int, pairs; consistent + complementary + divergent + contradictory
+        entropy                      float in [0, 2] bits; NaN where present is 0
+        entropy_low, entropy_high    95 % interval for other handbooks, the question being fixed; NaN where fewer than four
+                                     handbooks answer, or all pairs have one label, which cannot show how often another occurs
+        evenness                     float in [0, 1], entropy / 2
+
+    Raises NotInRunError for another question. Sources: Shannon (1948), Bell Syst. Tech. J. 27; interval: audit.stats.clustered.
+    """
+    question = question_number_or_all(con, question_id)
+    table, pairs = frame(con, LABEL_ENTROPY_SQL, {"question": question}), read_pairs(con, question)
+    counts = table[[label.value.lower() for label in PRESENT_LABELS]].to_numpy(dtype=float)
+    table["entropy"] = entropy_bits(counts)
+    table["evenness"] = table["entropy"] / np.log2(len(PRESENT_LABELS))
+    outcomes = [*(frozenset((label.code,)) for label in PRESENT_LABELS), PRESENT]
+    low, high = statistic_interval(entropy_bits, related_counts(pairs, outcomes))
+    ends = pd.DataFrame({"low": low, "high": high}, index=pairs.questions).reindex(table["question"])
+    return with_interval(table, "entropy", ends["low"], ends["high"])
+
+
+def entropy_bits(counts: Floats) -> Floats:
+    """The Shannon entropy of counts along their last axis, in bits; NaN without any."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = counts / counts.sum(axis=-1, keepdims=True)
+        bits: Floats = -np.where(share > 0, share * np.log2(share), np.where(np.isnan(share), np.nan, 0)).sum(axis=-1)
+    # The sum may be -0.0, which would be printed as a negative entropy.
+    return np.abs(bits)

@@ -11,8 +11,7 @@ import pandas as pd
 
 from audit.evaluation.bradley_terry import bradley_terry as fit_strengths
 from audit.evaluation.criteria import Incomplete
-from audit.evaluation.preferences import EXACT, TIES_TO_A, TIES_TO_B, alignment, chosen, kappa_of, oriented, share_of
-from audit.evaluation.side_effects import side_effect
+from audit.evaluation.preferences import EXACT, TIES_TO_A, TIES_TO_B, alignment, chosen, kappa_of, oriented, share_of, side_effect
 from audit.metrics import metric
 from audit.metrics._systems import CHOSEN, COMPOSITE, SYSTEM, composite_values, selection_parameters
 from audit.queries.lookup import require_one_of
@@ -243,7 +242,7 @@ def preference_effects(con: Connection, question_type: str | None = None, organ:
         comparisons, won                         int, decided comparisons with a favoured answer; those in which it is preferred
         share, share_low, share_high             float in [0, 1], won / comparisons
         informative                              int, comparisons of couples of which either system was favoured and preferred
-        adjusted, adjusted_low, adjusted_high    float in [0, 1], 0.5 without an effect; see audit.evaluation.side_effects
+        adjusted, adjusted_low, adjusted_high    float in [0, 1], 0.5 without an effect; see audit.evaluation.preferences
         p_value                                  float in [0, 1]
     Shares have 95 % intervals with questions resampled; NaN where unknown.
     """

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -231,12 +230,6 @@ def close_when_changed(name: str, view: Any, params: Sequence[str]) -> None:
     if st.session_state.get(key, view) != view:
         close(params)
     st.session_state[key] = view
-
-
-def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tuple[str, str]:
-    """The open pair of handbooks on a question: the one in the address, else the first with the most serious label."""
-    linked = linked_pair(question_id, cells.index)
-    return linked or max(combinations(answering, 2), key=lambda handbooks: SEVERITY.get(str(cells.at[handbooks]), -1))
 
 
 def linked_pair(question_id: str, handbooks: pd.Index) -> tuple[str, str] | None:

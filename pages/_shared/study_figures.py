@@ -16,14 +16,25 @@ from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.earlier_studies import pooled_ratings
+from annotation.studies.head_to_head import (
+    COUPLES_TABLE,
+    STRENGTHS_TABLE,
+    comparisons_of,
+    couples_frame,
+    side_sentence,
+    strengths_frame,
+    system_names,
+)
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
+from audit.exports.table_model import with_population_column
 from pages._blinded.access import current_account, label_store
 from pages._blinded.frame import escaped, synthetic_notice
 from pages._blinded.labelling.open_study import PARAM
 from pages._shared.loaders import loaded_runs
 from pages._shared.previews import no_banner, preview_banner
+from pages._shared.widgets import csv_button, table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
@@ -159,3 +170,23 @@ def remember_study(study_id: str) -> None:
 
 def _chosen() -> None:
     remember_study(st.session_state[WIDGET])
+
+
+# -- What people preferred in a head-to-head study -----------------------------------------------------------
+
+
+def preference_tables(store: LabelStore, study_id: str) -> None:
+    """Who was preferred to whom, the strengths of the systems, and whether the side of the screen mattered."""
+    comparisons = comparisons_of(store, study_id)
+    if comparisons.empty:
+        st.caption("No item of the study has been rated yet.")
+        return
+    names = system_names(store, study_id)
+    for key, spec, frame in (
+        ("couples", COUPLES_TABLE, couples_frame(comparisons, names)),
+        ("strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names)),
+    ):
+        table(frame, key, spec.columns, decimals=2)
+        st.caption(escaped(" ".join(spec.notes)))
+        csv_button(with_population_column(frame, spec.population), key, f"{study_id}_{key}.csv")
+    st.caption(escaped(side_sentence(comparisons)))

@@ -27,8 +27,9 @@ from audit.metrics.stress import (
     UNREAD_NOTE,
     stress_contexts,
     stress_curves,
+    stress_paired,
+    stress_selective,
 )
-from audit.metrics.stress_comparisons import stress_paired, stress_selective
 from audit.queries.stress import stress_scope
 from audit.tables import Column, TableSpec
 from audit.vocabulary import StressTest

@@ -10,7 +10,6 @@ from itertools import combinations
 import pandas as pd
 import streamlit as st
 
-from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.comparisons import POPULATION, SAMPLE, comparisons
 from annotation.agreement.report import AgreementReport
 from annotation.agreement.sentences import (
@@ -24,7 +23,14 @@ from annotation.agreement.sentences import (
     undefined,
     weighted_sentence,
 )
-from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
+from annotation.agreement.subgroups import (
+    CLUSTERED_TABLE,
+    FAILURE_MODES_TABLE,
+    SUBGROUPS_TABLE,
+    clustered_agreement,
+    failure_modes,
+    subgroups,
+)
 from annotation.agreement.tables import (
     BY_LABEL_TABLE,
     DRIFT_TABLE,
@@ -63,12 +69,12 @@ from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.loaders import loaded_runs
-from pages._shared.preference_tables import preference_tables
 from pages._shared.study_figures import (
     current_ratings,
     current_report,
     judge_is_known,
     pick_study_or_stop,
+    preference_tables,
     rater_names,
     registered,
 )

@@ -38,8 +38,7 @@ from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
-from pages._shared.preference_tables import preference_tables
-from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, registered
+from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered
 from pages._shared.widgets import csv_button, table
 from pages.studies.study.forms import new_study, rerun_with_message, show_message
 
