@@ -181,7 +181,7 @@ CONTRACTS = [
             "annotation.studies.packets",
             "annotation.studies.accounts",
             "annotation.studies.signing_in",
-            "annotation.studies.first_account",
+            "annotation.studies.signing_in",
             "annotation.studies.app_settings",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",

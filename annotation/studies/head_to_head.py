@@ -23,8 +23,7 @@ from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, StratumPlan, apportion, check_counts, check_size
 from annotation.studies.sampling import DrawnSample, create_drawn_study, draw_from_strata
 from annotation.studies.verdict_store import SampleOrigin
-from audit.evaluation.bradley_terry import bradley_terry
-from audit.evaluation.preferences import share_of, side_effect
+from audit.evaluation.preferences import bradley_terry, share_of, side_effect
 from audit.formatting import fixed
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store, rows

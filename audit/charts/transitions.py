@@ -141,8 +141,8 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
         colour=[INK if is_cell else FAINT for is_cell in inside],
     )
     heads = [*heads, TOTAL]
-    titles = tuple(clipped_names([rows, columns]))
-    return _with_axes(figure, heads, heads, titles, row_height=46, above=80, level_heads=4, zeroline=False)
+    of_rows, of_columns = clipped_names([rows, columns])
+    return _with_axes(figure, heads, heads, (of_rows, of_columns), row_height=46, above=80, level_heads=4, zeroline=False)
 
 
 def _confused(totals: Floats, y: int, x: int, heads: list[str], raters: tuple[str, str], unit: str) -> str:

@@ -103,7 +103,7 @@ def work(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit jobs work NAME`"""
 
     def carry_out(job: Job, store: Callable[[Mapping[str, Any]], None]) -> str:
-        from audit.jobs.progress import STARTING, Progress
+        from audit.jobs.processes import STARTING, Progress
 
         progress = Progress(store)
         progress.update(phase=STARTING)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from audit.evaluation.bradley_terry import POINTS
 from audit.evaluation.criteria import CRITERIA, Incomplete, composites, parse_weights
-from audit.evaluation.preferences import chosen
+from audit.evaluation.preferences import POINTS, chosen
 from audit.metrics import metric
 from audit.metrics._systems import (
     CHOSEN,

@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from audit.evaluation.bradley_terry import bradley_terry as fit_strengths
 from audit.evaluation.criteria import Incomplete
 from audit.evaluation.preferences import EXACT, TIES_TO_A, TIES_TO_B, alignment, chosen, kappa_of, oriented, share_of, side_effect
+from audit.evaluation.preferences import bradley_terry as fit_strengths
 from audit.metrics import metric
 from audit.metrics._systems import CHOSEN, COMPOSITE, SYSTEM, composite_values, selection_parameters
 from audit.queries.lookup import require_one_of
@@ -182,7 +182,7 @@ def bradley_terry(
                                                  no finite strengths fit, and ends with fewer than five questions
         rank                                     int from 1; missing without a strength
 
-    Raises AuditError for another `rater_kind`. Source: audit.evaluation.bradley_terry.
+    Raises AuditError for another `rater_kind`. Source: audit.evaluation.preferences.
     """
     require_one_of(rater_kind, tuple(RATER_KINDS), "Rater kind")
     systems = system_order(con)

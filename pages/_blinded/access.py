@@ -13,7 +13,7 @@ from annotation.label_store import account_rows
 from annotation.label_store.access_log import Actor, Event, record_event
 from annotation.label_store.app_settings import StoredSetting, stored_settings
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import accounts, first_account, signing_in
+from annotation.studies import accounts, signing_in
 from annotation.studies.accounts import Account, Role
 from annotation.studies.app_settings import with_stored
 from audit.errors import AuditError
@@ -164,15 +164,15 @@ def change_one_time_password(username: str, password: str, new_password: str) ->
 def first_account_offered() -> bool:
     """Whether whoever has the code of this server may make the first account here: not where people sign in elsewhere."""
     elsewhere = provider_configured() or bool(Settings().trusted_user_header)
-    return first_account.code_issued() and not elsewhere and not accounts_exist()
+    return signing_in.code_issued() and not elsewhere and not accounts_exist()
 
 
 def create_first_account(username: str, name: str, password: str, code: str) -> tuple[Account, str]:
     """Make the first account, a PI, and begin its session. Raises AuditError where it is not offered or the code is wrong."""
     if not first_account_offered():
-        raise AuditError(first_account.TAKEN if accounts_exist() else first_account.ELSEWHERE)
+        raise AuditError(signing_in.TAKEN if accounts_exist() else signing_in.ELSEWHERE)
     store, address = label_store(), visitor_address()
-    return _begun(first_account.create_first_account(store, username, password, code, now(), name=name, address=address))
+    return _begun(signing_in.create_first_account(store, username, password, code, now(), name=name, address=address))
 
 
 def _begun(token: str) -> tuple[Account, str]:

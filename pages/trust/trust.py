@@ -21,8 +21,8 @@ from audit.charts.search import search_curves_figure
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 from audit.evaluation.retrieval_measures import search_curves
 from audit.exports.table_model import with_population_column
-from audit.metrics.disagreement_bounds import disagreement_bounds
 from audit.metrics.judge import CHECK_WORDS, judge_checks
+from audit.metrics.labels import disagreement_bounds
 from audit.metrics.planted import BY_EFFECT, MOVES, planted_changes
 from audit.stats.intervals import wilson
 from audit.stats.misclassification import ErrorCounts

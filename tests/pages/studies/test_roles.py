@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.access_log import Event, list_log
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import first_account
+from annotation.studies import signing_in
 from annotation.studies.accounts import (
     SESSION_LENGTH,
     account_of_token,
@@ -109,8 +109,8 @@ def test_closed_browsing_without_accounts_explains_how_to_create_the_first(run, 
 
 @pytest.fixture
 def code() -> Iterator[str]:
-    yield first_account.issue_code()
-    first_account.withdraw_code()
+    yield signing_in.issue_code()
+    signing_in.withdraw_code()
 
 
 def filled_in(at, code, again=PASSWORD):
