@@ -6,9 +6,9 @@ Refusals are answers too, and the rubric says how to compare them. Unreadable re
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,11 +17,11 @@ import pandas as pd
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows, rated_study_items
-from annotation.label_store.studies import RATINGS_PER_ITEM, find_study
-from annotation.label_store.study_creation import NewStudy, check_study_id
+from annotation.label_store.studies import find_study
+from annotation.label_store.study_creation import check_study_id
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS, Plan, StratumPlan, apportion, check_counts, check_size
-from annotation.studies.sampling import DrawnSample, create_drawn_study, draw_from_strata
+from annotation.studies.sampling import DrawnSample, draw_from_strata, draw_study
 from annotation.studies.verdict_store import SampleOrigin
 from audit.evaluation.preferences import bradley_terry, share_of, side_effect
 from audit.formatting import fixed
@@ -29,7 +29,7 @@ from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec
-from audit.vocabulary import SIDES, Preference, RaterKind, Raters, nearest
+from audit.vocabulary import SIDES, Preference, RaterKind, nearest
 
 QUESTIONS_PER_COUPLE = 40
 DECLINED = "The system declined to answer."
@@ -94,31 +94,6 @@ class HeadToHeadPlan(Plan):
     repeats: int = 5
 
 
-def draw_head_to_head_study(
-    store: LabelStore,
-    run: Run,
-    plan: HeadToHeadPlan,
-    *,
-    study_id: str,
-    title: str,
-    annotators: Sequence[str],
-    now: datetime,
-    max_items: int | None = MAX_STUDY_ITEMS,
-    ratings_per_item: int = RATINGS_PER_ITEM,
-    raters: Raters = Raters.UNKNOWN,
-) -> DrawnSample:
-    """Draw the questions and create the study, in one transaction.
-
-    Raises StudyError when the plan is not possible, or the study cannot be created.
-    """
-    drawn = draw_head_to_head(run, plan, study_id, max_items)
-    new = NewStudy(
-        study_id, title, annotators, drawn.items, plan.seed, scheme=HEAD_TO_HEAD, ratings_per_item=ratings_per_item, raters=raters
-    )
-    create_drawn_study(store, run, plan, drawn, new, now)
-    return drawn
-
-
 def draw_head_to_head(run: Run, plan: HeadToHeadPlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS) -> DrawnSample:
     """Draw the questions without creating a study. The same run, plan and study id give the same items.
 
@@ -142,6 +117,10 @@ def draw_head_to_head(run: Run, plan: HeadToHeadPlan, study_id: str, max_items: 
         asked = population[0][2]
         origin = SampleOrigin(run.key, run.digest, asked, asked - sum(n for *_, n in population), asdict(plan))
         return draw_from_strata(con, plan, study_id, strata, origin, CHOSEN_QUESTIONS, values)
+
+
+draw_head_to_head_study = partial(draw_study, scheme=HEAD_TO_HEAD, draw=lambda _, *drawn: draw_head_to_head(*drawn))
+"""Draw the questions and create the study, as `draw_study`."""
 
 
 def systems_of(con: Connection) -> dict[str, str]:

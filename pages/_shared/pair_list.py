@@ -23,7 +23,7 @@ from audit.text.search_hits import TextPart, excerpt, find_hits, parts
 from audit.vocabulary import Label, composed
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
-from pages._shared.search_hits import searched_words
+from pages._shared.search import searched_words
 from pages._shared.widgets import listed, title_of
 
 _list = component("_shared/pick_list")

@@ -30,7 +30,7 @@ from annotation.label_store.ratings import NewRating, recent_seconds, save_draft
 from audit.errors import AuditError
 from pages._blinded.access import now
 from pages._blinded.labelling.open_study import opaque_id
-from pages._blinded.labelling.sentences import browser_ranges, marks_of, rationale_of
+from pages._blinded.labelling.widget import browser_ranges, marks_of, rationale_of
 
 # -- an annotator's own pace in plain words, and when to take a break ----------------------------------------
 
