@@ -6,11 +6,10 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages._blinded.ended_sessions import sweeping
 from pages._blinded.first_account_code import offer_first_account
+from pages._blinded.identity import TrustedProxy
 from pages._blinded.request_guard import RequestGuard
-from pages._blinded.session_cookie import routes
-from pages._blinded.trusted_proxy import TrustedProxy
+from pages._blinded.session_cookie import routes, sweeping
 
 NAME = "Handbook audit"
 

@@ -67,13 +67,12 @@ VERDICTS = [
 The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
-    "annotation.studies.names_left",
+    "annotation.studies.masking_preview",
     "annotation.studies.sampling",
     "annotation.studies.head_to_head",
     "annotation.studies.study_tables",
     "annotation.studies.item_groups",
     "annotation.studies.marked_items",
-    "annotation.studies.preference_results",
     "annotation.studies.adjudication",
     "annotation.label_store.results",
     "annotation.label_store.theme_edits",
@@ -180,17 +179,12 @@ CONTRACTS = [
         "Blinding: what an annotator sees cannot reach a verdict or another's rating",
         [
             "annotation.studies.packets",
-            "annotation.studies.packets",
             "annotation.studies.accounts",
-            "annotation.studies.passwords",
             "annotation.studies.signing_in",
-            "annotation.studies.first_account",
+            "annotation.studies.signing_in",
             "annotation.studies.app_settings",
-            "annotation.studies.vouched_sign_in",
             "annotation.label_store.assignments",
             "annotation.label_store.ratings",
-            "annotation.label_store.reference_answers",
-            "annotation.label_store.assignments",
             "annotation.label_store.studies",
             "annotation.label_store.study_creation",
         ],
@@ -214,7 +208,6 @@ CONTRACTS = [
             "annotation.studies.sampling",
             "annotation.studies.head_to_head",
             "annotation.studies.study_tables",
-            "annotation.studies.preference_results",
             "annotation.theme_edits",
             "pages._shared",
         ],
@@ -230,7 +223,7 @@ CONTRACTS = [
     ),
     forbidden(
         "Theme edits are understood without a database",
-        ["annotation.theme_edits.edits", "annotation.theme_edits.replay", "annotation.theme_edits.replay"],
+        ["annotation.theme_edits.edits", "annotation.theme_edits.replay"],
         ["annotation.label_store", "audit.store", "duckdb"],
     ),
     forbidden(

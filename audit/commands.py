@@ -51,11 +51,11 @@ GROUPS = {
 COMMANDS = (
     Command(
         "demo", "Write the synthetic demo release, load it, and open the dashboard on it.",
-        "audit.cli.demo:demo",
+        "audit.cli.dashboard:demo",
     ),
     Command(
         "example tenancy", "Copy the example handbooks and their config to a folder.",
-        "audit.cli.demo:example_tenancy",
+        "audit.cli.dashboard:example_tenancy",
     ),
     Command("check", "Show what loading a release would report, without loading it.", "audit.cli.releases:check"),
     Command("load", "Load a release as a run.", "audit.cli.releases:load"),
@@ -65,7 +65,7 @@ COMMANDS = (
     Command("metrics", "Print one metric of a run, or of two runs.", "audit.cli.metrics:metrics"),
     Command(
         "pairs", "List the pairs that filters select, or write all of them with both answers to a file.",
-        "audit.cli.pairs:pairs",
+        "audit.cli.metrics:pairs",
     ),
     Command(
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
@@ -151,15 +151,15 @@ COMMANDS = (
     ),
     Command(
         "study verify", "Check that nothing in a study was altered: ratings, decisions, items, verdicts, strata, state.",
-        "annotation.cli.verification:verify",
+        "annotation.cli.study:verify",
     ),
     Command(
         "study backup", "Copy all studies, ratings and accounts to a file, while people rate, and verify the copy.",
-        "annotation.cli.backup:backup",
+        "annotation.cli.study:backup",
     ),
     Command(
         "study restore", "Replace all studies with a verified backup, and keep a copy of the replaced data.",
-        "annotation.cli.backup:restore_backup",
+        "annotation.cli.study:restore_backup",
     ),
     Command(
         "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",
@@ -196,7 +196,7 @@ COMMANDS = (
     ),
     Command(
         "account log", "Print the access log: sign-ins, failures, exports, changes of accounts.",
-        "annotation.cli.access_log:log",
+        "annotation.cli.account:log",
     ),
     Command(
         "completion", "Print a script that completes commands and options in your shell.",

@@ -21,8 +21,7 @@ from typing import Any
 import pandas as pd
 
 from audit.cli.main import main as audit
-from audit.metrics._stress import replies_of
-from audit.metrics.stress import stress_curves
+from audit.metrics.stress import replies_of, stress_curves
 from audit.pipeline.stress.running.readers import READER_NAMES
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store

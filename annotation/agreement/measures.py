@@ -190,12 +190,8 @@ def f1(table: Values) -> Values:
     return _quotient(2 * hits(table), table.sum(axis=-1) + table.sum(axis=-2))
 
 
-def macro_f1(table: Values) -> Values:
-    """The mean F1 of the labels that either rater used, as scikit-learn computes it."""
-    return _mean_f1(f1(table))
-
-
 def _mean_f1(scores: Values) -> Values:
+    """The mean F1 of the labels that either rater used, as scikit-learn computes it."""
     used = ~np.isnan(scores)
     return _quotient(np.where(used, scores, 0).sum(axis=-1), used.sum(axis=-1))
 

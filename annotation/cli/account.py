@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import json
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 
-from annotation.label_store.access_log import COMMAND_LINE, Actor
+from annotation.label_store.access_log import COMMAND_LINE, AccessEntry, Actor, Event, list_log, prune_log
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.studies.accounts import (
     ONE_TIME_PASSWORD_LENGTH,
@@ -23,7 +25,10 @@ from annotation.studies.accounts import (
     reset_password,
     sign_out_everywhere,
 )
-from audit.cli.conventions import OK, add_json, print_result
+from annotation.studies.people_tables import LOG_TABLE, log_frame
+from audit.cli.conventions import OK, add_format, add_json, count, note, print_result
+from audit.exports.table_model import Table
+from audit.exports.text_writers import csv_text, markdown_rows
 from audit.settings import Settings
 
 
@@ -49,8 +54,7 @@ def add(arguments: argparse.Namespace, settings: Settings) -> int:
     store, now = open_label_store(settings.studies_url), datetime.now(UTC)
     account = add_account(store, arguments.username, arguments.role, password, now, name=arguments.name, actor=terminal_user())
     text = f"Account '{account.username}' has the role {account.role}."
-    print_result(arguments, text, {"username": account.username, "role": str(account.role)})
-    return OK
+    return print_result(arguments, text, {"username": account.username, "role": str(account.role)})
 
 
 def password_options(parser: argparse.ArgumentParser) -> None:
@@ -65,8 +69,7 @@ def password(arguments: argparse.Namespace, settings: Settings) -> int:
     store, new_password = open_label_store(settings.studies_url), _read_password(arguments)
     change_password(store, arguments.username, new_password, datetime.now(UTC), terminal_user())
     text = f"Account '{arguments.username}' has a new password, and its sessions have ended."
-    print_result(arguments, text, {"username": arguments.username})
-    return OK
+    return print_result(arguments, text, {"username": arguments.username})
 
 
 def _read_password(arguments: argparse.Namespace) -> str:
@@ -95,8 +98,7 @@ def list_all(arguments: argparse.Namespace, settings: Settings) -> int:
         }
         for state in states
     ]  # fmt: skip
-    print_result(arguments, "\n".join(lines), records)
-    return OK
+    return print_result(arguments, "\n".join(lines), records)
 
 
 # -- changing an account -----------------------------------------------------------------------------------------------
@@ -160,5 +162,40 @@ def _apply(
 
 def _report(arguments: argparse.Namespace, text: str, **record: object) -> int:
     username = normal_username(arguments.username)
-    print_result(arguments, f"Account '{username}' {text}.", {"username": username, **record})
+    return print_result(arguments, f"Account '{username}' {text}.", {"username": username, **record})
+
+
+# -- `audit account log`: who signed in, failed to, changed an account or took data out ----------------------
+
+
+def log_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit account log`."""
+    parser.add_argument("--account", default="", metavar="NAME", help="only actions by or on this account")
+    parser.add_argument("--event", action="append", choices=[str(event) for event in Event], help="only this event; repeatable")
+    parser.add_argument("--days", type=count, metavar="N", help="only the last N days")
+    parser.add_argument(
+        "--prune", action="store_true", help="remove entries older than AUDIT_ACCESS_LOG_DAYS (default: 365) first, and log that"
+    )
+    add_format(parser)
+
+
+def log(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account log`"""
+    store, now = open_label_store(settings.studies_url), datetime.now(UTC)
+    if arguments.prune:
+        removed = prune_log(store, now - timedelta(days=settings.access_log_days), terminal_user(), now)
+        note(f"{removed:,} entries older than {settings.access_log_days:,} days were removed.")
+    print(_formatted(_selected(store, arguments, now), arguments.format).rstrip(), flush=True)
     return OK
+
+
+def _selected(store: LabelStore, arguments: argparse.Namespace, now: datetime) -> list[AccessEntry]:
+    since = now - timedelta(days=arguments.days) if arguments.days else None
+    return list_log(store, since=since, events=arguments.event or (), account=normal_username(arguments.account))
+
+
+def _formatted(entries: list[AccessEntry], form: str) -> str:
+    if form == "json":
+        return json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=1)
+    frame = log_frame(entries)
+    return csv_text(frame) if form == "csv" else markdown_rows(Table("", LOG_TABLE.title, frame, LOG_TABLE.columns).for_print())

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
+from annotation.agreement.report import AgreementReport, Comparator, agreement_report, compare_with_baseline, report_without_judge
 from annotation.agreement.tables import (
     BASELINE_TABLE,
     BY_LABEL_TABLE,
@@ -32,8 +31,7 @@ from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING, read_strata
 from annotation.ratings.file_rows import RatingCounts
-from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, read_labels
-from annotation.ratings.long_format import LabelsFile
+from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, LabelsFile, read_labels
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.earlier_studies import pooled_ratings

@@ -17,14 +17,15 @@ from annotation.label_store.studies import StudyState, advance_study, find_annot
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
+from annotation.studies.backup import CheckedCopy, back_up, restore
 from annotation.studies.demo_studies import DEMO_ACCOUNTS, RecordedReaders, create_demo_studies
+from annotation.studies.head_to_head import preferences_jsonl
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.preference_results import preferences_jsonl
-from annotation.studies.study_part import study_part
 from annotation.studies.study_tables import codebook, ratings_table
-from annotation.studies.verification import heads_record
+from annotation.studies.validation import study_part
+from annotation.studies.verification import heads_record, read_sealed_heads, verify_study
 from audit.atomic_io import sha256_of, write_atomic
-from audit.cli.conventions import OK, add_json, print_result
+from audit.cli.conventions import FINDINGS, OK, add_json, print_result
 from audit.exports.package_request import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
@@ -53,8 +54,7 @@ def advance(arguments: argparse.Namespace, settings: Settings) -> int:
         with store.begin() as tx:
             following = advance_study(tx, arguments.study, state, now, incomplete=arguments.incomplete)
     text = f"Study '{arguments.study}' was in {state} and is now in {following}."
-    print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
-    return OK
+    return print_result(arguments, text, {"study": arguments.study, "from": str(state), "to": str(following)})
 
 
 def release_options(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +70,7 @@ def release(arguments: argparse.Namespace, settings: Settings) -> int:
     annotator = find_annotator(store, arguments.study, arguments.annotator)
     released = release_assignments(store, arguments.study, annotator)
     text = f"Study '{arguments.study}': {released:,} items released by {annotator}."
-    print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
-    return OK
+    return print_result(arguments, text, {"study": arguments.study, "annotator": str(annotator), "released": released})
 
 
 # -- ratings as files ----------------------------------------------------------------------------------------------------
@@ -104,8 +103,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         written = _write_ratings(store, study, out)
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"study {study}: {', '.join(written)}")
-    print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
-    return OK
+    return print_result(arguments, "\n".join(f"Wrote {path}" for path in written), {"files": written})
 
 
 def _write_ratings(store: LabelStore, study_id: str, out: Path) -> list[str]:
@@ -155,8 +153,7 @@ def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
         f"{counts.empty:,} without a label."
     )
     record = {"rows": counts.rows, "stored": counts.stored, "unchanged": counts.unchanged, "empty": counts.empty}
-    print_result(arguments, text, record)
-    return OK
+    return print_result(arguments, text, record)
 
 
 # -- for other commands --------------------------------------------------------------------------------------------------
@@ -207,3 +204,83 @@ def make_demo_studies(run: Run, readings: Path, settings: Settings) -> tuple[str
 
 def _store(settings: Settings) -> LabelStore:
     return open_label_store(settings.studies_url)
+
+
+# -- `audit study backup | restore`: copies of the studies, ratings and accounts -----------------------------
+
+
+def backup_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study backup`."""
+    parser.epilog = (
+        "The copy is consistent while people rate; `cp` of the live file is not. It has everybody's ratings and password hashes, "
+        "so only its owner can read it. PostgreSQL: use pg_dump."
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="a new file; an existing one is never overwritten")
+    add_json(parser)
+
+
+def backup(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study backup FILE`"""
+    checked = back_up(settings.studies_url, arguments.file)
+    store = open_label_store(settings.studies_url)
+    record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"backup: {arguments.file}")
+    store.close()
+    return _print_checked(arguments, f"Wrote {arguments.file}", checked)
+
+
+def restore_backup_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study restore`."""
+    parser.epilog = "Stop the dashboard first. Everyone has to sign in again. PostgreSQL: use pg_restore."
+    parser.add_argument("file", type=Path, metavar="FILE", help="a backup, of this version or an older one")
+    parser.add_argument("--accept-faults", action="store_true", help="restore even if something in it was altered")
+    add_json(parser)
+
+
+def restore_backup(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study restore FILE`"""
+    url, now = settings.studies_url, datetime.now(UTC)
+    checked, replaced_copy = restore(url, arguments.file, now, accept_faults=arguments.accept_faults, actor=terminal_user())
+    previous = f"The database that it replaced is kept as {replaced_copy}." if replaced_copy else "It replaced no database."
+    return _print_checked(arguments, f"Restored {arguments.file}. {previous}", checked)
+
+
+def _print_checked(arguments: argparse.Namespace, done: str, checked: CheckedCopy) -> int:
+    contents = f"Studies: {checked.studies:,}. Ratings, revisions included: {checked.ratings:,}."
+    integrity = "Some of them were altered after they were written." if checked.faults else "Nothing in them was altered."
+    record = {"studies": checked.studies, "ratings": checked.ratings, "faults": list(checked.faults)}
+    print_result(arguments, "\n".join([done, *checked.faults, f"{contents} {integrity}"]), record)
+    return FINDINGS if checked.faults else OK
+
+
+# -- `audit study verify`: whether a study is unaltered ------------------------------------------------------
+
+
+def verify_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study verify`."""
+    parser.epilog = (
+        "Anyone who can write to the database could rewrite an entire ledger. Compare with an export stored elsewhere: "
+        "--against FILE."
+    )
+    parser.add_argument("study", metavar="STUDY", help="id of the study")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="FILE",
+        help="also compare with an earlier export: its manifest, or a package of audit export --study",
+    )
+    add_json(parser)
+
+
+def verify(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study verify STUDY`"""
+    sealed = read_sealed_heads(arguments.against) if arguments.against else None
+    store = open_label_store(settings.studies_url)
+    faults = verify_study(store, arguments.study, sealed)
+    heads = heads_record(store, arguments.study)
+    lines = [*faults, *(f"{name}: {head['entries']:,} entries, the last one {head['last']}" for name, head in heads.items())]
+    if sealed and not faults:
+        lines.append(f"Everything that {arguments.against} sealed is there and unchanged.")
+    lines.append("The study was altered after it was written." if faults else "Nothing in this study was altered.")
+    record = {"study": arguments.study, "faults": faults, "ledgers": heads}
+    print_result(arguments, "\n".join(lines), record)
+    return FINDINGS if faults else OK

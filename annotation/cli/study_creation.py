@@ -14,7 +14,7 @@ from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
 from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
-from audit.cli.conventions import OK, add_json, add_run, print_result
+from audit.cli.conventions import add_json, add_run, print_result
 from audit.settings import Settings
 from audit.store.runs import find_run
 from audit.vocabulary import LABELS, RATERS, Raters
@@ -151,8 +151,7 @@ def _create(
     # Before the label store is opened, which would create it.
     if arguments.dry_run:
         drawn = draw(run, study_id=arguments.study, max_items=max_items)
-        print_result(arguments, _strata_text(drawn), _strata_record(drawn))
-        return OK
+        return print_result(arguments, _strata_text(drawn), _strata_record(drawn))
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_and_create(
         open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
@@ -167,8 +166,7 @@ def _create(
         "ratings_per_item": arguments.ratings_per_item,
         **_strata_record(drawn),
     }
-    print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
-    return OK
+    return print_result(arguments, f"{_strata_text(drawn)}\n\n{created}", record)
 
 
 def _plan(arguments: argparse.Namespace) -> SamplePlan:

@@ -85,8 +85,7 @@ def _history_line(row: dict[str, object]) -> str:
 def _export(arguments: argparse.Namespace, run: Run, edits: Sequence[ThemeEdit]) -> int:
     write_out(arguments.out, {".csv": lambda: csv_bytes(history_table(edits)), ".jsonl": lambda: edits_to_jsonl(edits).encode()})
     text = f"Wrote {len(edits):,} edits of the themes of {run.key} to {arguments.out}"
-    print_result(arguments, text, {"run": run.key, "edits": len(edits), "out": str(arguments.out)})
-    return OK
+    return print_result(arguments, text, {"run": run.key, "edits": len(edits), "out": str(arguments.out)})
 
 
 # -- for `audit export` --------------------------------------------------------------------------------------------------

@@ -11,11 +11,10 @@ from typing import TypedDict, cast
 
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
-from annotation.label_store.assignments import Choice
+from annotation.label_store.assignments import Choice, reference_openings
 from annotation.label_store.engine import ConflictError, LabelStore, StudyError
 from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.ratings import check_choice
-from annotation.label_store.reference_answers import reference_openings
 from annotation.label_store.schema import assignments, decisions, items, ratings, studies
 from annotation.label_store.stored_values import checked_text, record_of, to_timestamp
 from annotation.label_store.studies import ItemKind, StudyState, scheme_of

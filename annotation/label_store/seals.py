@@ -16,9 +16,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
+from annotation.label_store.engine import LabelStore
 from annotation.label_store.ledger import append_entry, lock_study_head
 from annotation.label_store.schema import assignments, items, studies, study_events, study_members
 from annotation.label_store.stored_values import to_timestamp
+from audit.vocabulary import Raters, stated_raters
 
 CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED = "created", "sampled", "state", "reference", "raters"
 """Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study."""
@@ -123,3 +125,20 @@ def _digests(con: Connection, table: Table, columns: Sequence[str], study_id: st
 def _canonical(value: Mapping[str, Any]) -> str:
     # The same in every process and database; escaped to ASCII, so any text survives unchanged.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+# -- Who rates in a study, as its investigator states it -----------------------------------------------------
+
+
+def state_raters(tx: Connection, study_id: str, raters: Raters, now: datetime) -> None:
+    """Record who rates in a study; the last statement counts."""
+    record_study_event(tx, study_id, RATERS_STATED, {"raters": raters.value}, now)
+
+
+def raters_of(store: LabelStore, study_id: str) -> Raters:
+    """Who rates in a study; UNKNOWN where nobody has stated it."""
+    column = study_events.c
+    query = select(column.body).where(column.study_id == study_id, column.kind == RATERS_STATED).order_by(column.seq.desc())
+    with store.read() as con:
+        body = con.execute(query.limit(1)).scalar()
+    return stated_raters(stored_body(body)["raters"]) if body else Raters.UNKNOWN

@@ -19,9 +19,8 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.engine import StudyError
 from annotation.label_store.ledger import start_study_ledgers
-from annotation.label_store.raters import state_raters
 from annotation.label_store.schema import assignments, items, studies, study_members, users
-from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows
+from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows, state_raters
 from annotation.label_store.stored_values import storable_text, to_timestamp
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, StudyState
 from annotation.schemes import PAIRS, Scheme

@@ -8,9 +8,14 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import rater_name
-from annotation.prevalence.dawid_skene import can_tell_annotators_apart, true_labels
-from annotation.prevalence.estimates import CORRECTED, DISAGREES, JUDGE_ALONE
-from annotation.prevalence.headline import CorrectedRate
+from annotation.prevalence.estimates import (
+    CORRECTED,
+    DISAGREES,
+    JUDGE_ALONE,
+    CorrectedRate,
+    can_tell_annotators_apart,
+    true_labels,
+)
 from annotation.prevalence.planning import items_of_random_sample
 from annotation.ratings.table import Ratings
 from audit.charts.style import interval, percent

@@ -1,7 +1,7 @@
 """Registration of a study before it opens: its primary figure, the threshold, and what is expected, sealed with the sample.
 
 It is part of the sample's plan, which the ledger of the study seals when the study is created, so a later change is found
-(`audit study verify`). `annotation.studies.registered_outcome` compares the result with it.
+(`audit study verify`). `outcome_sentence` compares the result with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.agreement.report import AgreementReport
+from annotation.agreement.sentences import coefficient_words, figure, undefined
+from annotation.ratings.gold import reference_standard
+from annotation.ratings.table import JUDGE, Ratings
 from audit.formatting import fixed
+from audit.tables import Row
 
 MAX_STATEMENT = 2_000
 PRIMARY_FIGURES = {
@@ -58,3 +63,32 @@ def registration_of(plan: Mapping[str, Any]) -> Registration | None:
     """The registration in the stored plan of a sample; None where nothing was registered."""
     stored = plan.get("registration")
     return Registration(**stored) if stored else None
+
+
+# -- The result of a study compared with its registration ----------------------------------------------------
+
+
+def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:
+    """The observed primary figure, and whether it reaches the threshold."""
+    row = _primary_row(registration, report, ratings)
+    name = PRIMARY_FIGURES[registration.primary]
+    if reason := undefined(row):
+        return f"The primary figure, the {name}, is not known ({reason})."
+    return f"The primary figure, the {name}, is {coefficient_words(row)}, {row['n']:,} items: {_verdict(registration, row)}."
+
+
+def _primary_row(registration: Registration, report: AgreementReport, ratings: Ratings) -> Row:
+    people = registration.primary.startswith("annotator")
+    first, second = ratings.annotators[:2] if people else (reference_standard(ratings), JUDGE)
+    plain = "agreement" if people else "accuracy"
+    name = report.scheme.headline if registration.primary.endswith("kappa") else plain
+    return figure(report, first, second, name)
+
+
+def _verdict(registration: Registration, row: Row) -> str:
+    threshold = fixed(registration.at_least, 2)
+    if row["low"] >= registration.at_least:
+        return f"the registered threshold of {threshold} is reached, also by the lower end of the interval"
+    if row["value"] >= registration.at_least:
+        return f"the registered threshold of {threshold} is reached, but the interval includes lower values"
+    return f"the registered threshold of {threshold} is not reached"

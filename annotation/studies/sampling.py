@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -12,9 +12,16 @@ import numpy as np
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
+from annotation.schemes import PAIRS, Scheme
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
-from annotation.studies.masking_preview import MaskingPreview, blind_answer, preview_masking
-from annotation.studies.names_left import masker_of_run, names_left_text, words_left
+from annotation.studies.masking_preview import (
+    MaskingPreview,
+    blind_answer,
+    masker_of_run,
+    names_left_text,
+    preview_masking,
+    words_left,
+)
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
     Plan,
@@ -109,10 +116,17 @@ class DrawnSample:
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
 
 
+def preview_study(
+    store: LabelStore, run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS
+) -> DrawnSample:
+    """The sample that `draw_study` would make a study of. Raises StudyError as it does."""
+    return draw_sample(run, plan, study_id, max_items, pairs_of_studies(store, run, plan.after))
+
+
 def draw_study(
     store: LabelStore,
     run: Run,
-    plan: SamplePlan,
+    plan: Plan,
     *,
     study_id: str,
     title: str,
@@ -121,30 +135,22 @@ def draw_study(
     max_items: int | None = MAX_STUDY_ITEMS,
     ratings_per_item: int = RATINGS_PER_ITEM,
     raters: Raters = Raters.UNKNOWN,
+    scheme: Scheme = PAIRS,
+    draw: Callable[[LabelStore, Run, Any, str, int | None], DrawnSample] = preview_study,
 ) -> DrawnSample:
     """Draw a sample from a run and create the study, in one transaction.
 
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
-    drawn = preview_study(store, run, plan, study_id, max_items)
-    new = NewStudy(study_id, title, annotators, drawn.items, plan.seed, ratings_per_item=ratings_per_item, raters=raters)
-    create_drawn_study(store, run, plan, drawn, new, now)
-    return drawn
-
-
-def preview_study(
-    store: LabelStore, run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS
-) -> DrawnSample:
-    """The sample that `draw_study` would make a study of. Raises StudyError as it does."""
-    return draw_sample(run, plan, study_id, max_items, pairs_of_studies(store, run, plan.after))
-
-
-def create_drawn_study(store: LabelStore, run: Run, plan: Plan, drawn: DrawnSample, new: NewStudy, now: datetime) -> None:
-    """Create a study from a sample of a run, in one transaction. Raises StudyError when it cannot be created."""
-    new = replace(new, names_shown=plan.names_shown, terms=dict(run.terms), synthetic=run.synthetic)
+    drawn = draw(store, run, plan, study_id, max_items)
+    new = NewStudy(
+        study_id, title, annotators, drawn.items, plan.seed, scheme=scheme, ratings_per_item=ratings_per_item, raters=raters,
+        names_shown=plan.names_shown, terms=dict(run.terms), synthetic=run.synthetic,
+    )  # fmt: skip
     with store.begin() as tx:
         create_study(tx, new, now)
         store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
+    return drawn
 
 
 def draw_sample(

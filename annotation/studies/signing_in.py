@@ -14,21 +14,34 @@ the proxy's address, and a stranger can make an owner wait. The clock is passed 
 
 from __future__ import annotations
 
+import hmac
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address
 
 from argon2 import PasswordHasher
 
 from annotation.label_store import account_rows
-from annotation.label_store import sign_in_attempts as attempts
 from annotation.label_store.access_log import UNKNOWN_NAME, Actor, Event, log_event
 from annotation.label_store.account_rows import UserRow
 from annotation.label_store.engine import LabelStore, SignInError, StudyError, Transaction
 from annotation.label_store.stored_values import from_timestamp, to_timestamp
-from annotation.studies.accounts import DISABLED, begin_session, normal_username
-from annotation.studies.passwords import check_length, default_hasher, hash_password, password_matches
+from annotation.studies.accounts import (
+    DISABLED,
+    Account,
+    Role,
+    account_from,
+    begin_session,
+    check_length,
+    default_hasher,
+    hash_password,
+    new_user,
+    normal_username,
+    one_time_password,
+    password_matches,
+)
 
 WINDOW = timedelta(minutes=15)
 MAX_WAIT = timedelta(minutes=5)
@@ -118,14 +131,14 @@ def _checked_user(
     """The account, with its password checked, and who signs in from where. Raises SignInError where they may not."""
     # Cut, because people paste texts of any length.
     username = normal_username(username)[:USERNAME_LIMIT]
-    number = admit_attempt(store, attempts.attempt_key(username), address, now)
+    number = admit_attempt(store, account_rows.attempt_key(username), address, now)
     user = account_rows.find_user(store, username)
     try:
         # The password is checked even where the account is unknown, so both refusals take the same time.
         matches = password_matches(hasher, user.password_hash if user else None, password)
     except SignInError:
         with store.begin() as tx:
-            attempts.withdraw_attempt(tx, number)
+            account_rows.withdraw_attempt(tx, number)
         raise
     actor = Actor(user.username if user else UNKNOWN_NAME, address)
     refusal = _refusal(user, matches, now)
@@ -133,7 +146,7 @@ def _checked_user(
         if refusal:
             log_event(tx, Event.SIGN_IN_FAILED, actor, now, LOGGED[refusal])
         else:
-            attempts.mark_success(tx, number)
+            account_rows.mark_success(tx, number)
     if user is None or refusal:
         raise SignInError(refusal)
     return user, actor
@@ -174,26 +187,183 @@ def admit_attempt(store: LabelStore, key: str, address: str, now: datetime, of: 
     """
     network = network_of(address)
     with store.begin() as tx:
-        attempts.forget_attempts(tx, now - WINDOW, now - KNOWN_ADDRESS)
+        account_rows.forget_attempts(tx, now - WINDOW, now - KNOWN_ADDRESS)
         wait = max(_waits(tx, key, network, now))
         if wait > timedelta(0):
             raise SignInError(f"Too many wrong {of}. Try again in {math.ceil(wait.total_seconds())} seconds.")
-        return attempts.record_attempt(tx, key, network, now)
+        return account_rows.record_attempt(tx, key, network, now)
 
 
 def _waits(tx: Transaction, name: str, address: str, now: datetime) -> Iterator[timedelta]:
     since = now - WINDOW
-    yield _wait(attempts.recent_failures(tx, since, now, username=name, address=address), PAIR_FAILURES, now)
-    if attempts.has_succeeded(tx, name, address, now - KNOWN_ADDRESS):
+    yield _wait(account_rows.recent_failures(tx, since, now, username=name, address=address), PAIR_FAILURES, now)
+    if account_rows.has_succeeded(tx, name, address, now - KNOWN_ADDRESS):
         return
-    yield _wait(attempts.recent_failures(tx, since, now, username=name), ACCOUNT_FAILURES, now)
-    yield _wait(attempts.recent_failures(tx, since, now, address=address), ADDRESS_FAILURES, now)
+    yield _wait(account_rows.recent_failures(tx, since, now, username=name), ACCOUNT_FAILURES, now)
+    yield _wait(account_rows.recent_failures(tx, since, now, address=address), ADDRESS_FAILURES, now)
 
 
-def _wait(failures: attempts.Failures, free: int, now: datetime) -> timedelta:
+def _wait(failures: account_rows.Failures, free: int, now: datetime) -> timedelta:
     if failures.count < free or failures.last is None:
         return timedelta(0)
     # The exponent is bounded so that the timedelta cannot overflow; 2**20 s is far above MAX_WAIT.
     pause = min(timedelta(seconds=2 ** min(failures.count - free, 20)), MAX_WAIT)
     # Bounded again, because a clock that was set back makes the last failure lie ahead.
     return min(from_timestamp(failures.last) + pause - now, MAX_WAIT)
+
+
+# -- Accounts of people whom the identity provider or a reverse proxy has signed in --------------------------
+
+
+SESSIONS_ENDED_HERE = (
+    "An investigator has ended your sessions. Continue only if this is your own browser: it is a new sign-in, and the access log "
+    "has it."
+)
+SESSIONS_ENDED = "An investigator has ended your sessions. Sign in again at your institution, then reload this page."
+
+
+def vouched_account(store: LabelStore, username: str, signed_in_at: datetime, *, renewed: bool = False) -> Account | None:
+    """The account of somebody who was signed in at that time.
+
+    renewed  the sign-in is renewed by every connection, as a proxy's header is: once the sessions of the account were ended, a
+             new connection alone does not sign in again, but `continue_vouched`, or any other sign-in, does
+
+    None when there is none, it is disabled, or its sessions were ended since.
+    """
+    user = account_rows.find_user(store, normal_username(username))
+    return None if user is None or _sessions_ended(user, signed_in_at, renewed=renewed) else account_from(user)
+
+
+def vouched_refusal(store: LabelStore, username: str, signed_in_at: datetime, *, renewed: bool = False) -> str:
+    """Why somebody who has an account cannot enter with this sign-in; empty where they can, or where they have no account."""
+    user = account_rows.find_user(store, normal_username(username))
+    return "" if user is None else _sessions_ended(user, signed_in_at, renewed=renewed)
+
+
+def continue_vouched(store: LabelStore, username: str, signed_in_at: datetime, now: datetime, *, address: str = "") -> bool:
+    """Let somebody whom the proxy names in again after their sessions were ended, by their own action; whether that was possible.
+
+    It is not from a connection that is older than the end of the sessions, nor for a disabled account.
+    """
+    with store.begin() as tx:
+        user = account_rows.locked_user(tx, normal_username(username))
+        if user is None or _sessions_ended(user, signed_in_at, renewed=False):
+            return False
+        account_rows.update_user(tx, user.username, last_sign_in_at=to_timestamp(now))
+        log_event(tx, Event.SIGN_IN, Actor(user.username, address), now, "by the proxy, after all sessions were ended")
+    return True
+
+
+def _sessions_ended(user: UserRow, signed_in_at: datetime, *, renewed: bool) -> str:
+    if user.disabled_at is not None:
+        return DISABLED
+    if user.signed_out_at is None:
+        return ""
+    ended = from_timestamp(user.signed_out_at)
+    if signed_in_at <= ended:
+        return SESSIONS_ENDED
+    signed_in_since = user.last_sign_in_at is not None and from_timestamp(user.last_sign_in_at) > ended
+    return SESSIONS_ENDED_HERE if renewed and not signed_in_since else ""
+
+
+def note_vouched_sign_in(
+    store: LabelStore, username: str, signed_in_at: datetime, now: datetime, *, by: str, address: str = "", gap: timedelta
+) -> None:
+    """Log a sign-in once, however often the person returns.
+
+    by   who vouches, in words
+    gap  a sign-in within this time of the last one is taken for the same
+    """
+    with store.begin() as tx:
+        user = account_rows.locked_user(tx, username)
+        if user is None or (user.last_sign_in_at and signed_in_at <= from_timestamp(user.last_sign_in_at) + gap):
+            return
+        account_rows.update_user(tx, username, last_sign_in_at=to_timestamp(signed_in_at))
+        log_event(tx, Event.SIGN_IN, Actor(username, address), now, f"by {by}")
+
+
+# -- The first account ---------------------------------------------------------------------------------------
+# Without the code anybody who reaches a new server first would own it. The code lives in the server's memory only: a restart
+# prints another, and it is useless once there is an account.
+
+WRONG_CODE = "The code is wrong. Nothing was created. The server printed it when it started; a restart prints another."
+TAKEN = "There is an account already, so the code has expired. Sign in, or ask an investigator for an account."
+ELSEWHERE = "The first account is made in a terminal here. Nothing was created."
+ATTEMPTS = "(first account)"
+"""Under this name wrong codes are counted; no account can have it."""
+
+
+@dataclass
+class _ServerCode:
+    """The code of this server process; empty where it printed none."""
+
+    code: str = field(default="", repr=False)
+
+
+_server = _ServerCode()
+
+
+def issue_code() -> str:
+    """Another code for this process, such as `k7qm-2hva-x9tc-p4re`; the one before opens nothing any more."""
+    _server.code = one_time_password()
+    return _server.code
+
+
+def code_issued() -> bool:
+    """Whether this process has a code. Whether it still opens anything depends on the accounts."""
+    return bool(_server.code)
+
+
+def withdraw_code() -> None:
+    """Forget the code."""
+    _server.code = ""
+
+
+def create_first_account(
+    store: LabelStore,
+    username: str,
+    password: str,
+    code: str,
+    now: datetime,
+    hasher: PasswordHasher | None = None,
+    *,
+    name: str = "",
+    address: str = "",
+) -> str:
+    """Create the first account, with the role PI, and sign in; a session token.
+
+    code     as the server printed it; case, spaces and hyphens do not matter
+    address  of the browser, as far as it is known
+
+    Raises SignInError for a wrong code, after too many wrong ones with the time to wait, and where there is an account already;
+    StudyError when the name or the password is not allowed.
+    """
+    number = admit_attempt(store, account_rows.attempt_key(ATTEMPTS), address, now, "codes")
+    if not _matches(code):
+        with store.begin() as tx:
+            log_event(tx, Event.SIGN_IN_FAILED, Actor(UNKNOWN_NAME, address), now, "wrong code for the first account")
+        raise SignInError(WRONG_CODE)
+    with store.begin() as tx:  # the code was right: a name that is not allowed is no guess
+        account_rows.mark_success(tx, number)
+    user = new_user(username, Role.PI, password, name=name, hasher=hasher)
+    actor = Actor(user.username, address)
+    with store.begin() as tx:
+        account_rows.lock_accounts(tx)
+        if account_rows.has_users(tx):
+            raise SignInError(TAKEN)
+        account_rows.insert_user(tx, user, actor, now, "the first account, by the code that the server printed")
+        account_rows.update_user(tx, user.username, last_sign_in_at=to_timestamp(now))
+        log_event(tx, Event.SIGN_IN, actor, now, "by password")
+        token = begin_session(tx, user.username, now)
+    withdraw_code()
+    return token
+
+
+def _matches(code: str) -> bool:
+    typed, right = (_normalised_code(text).encode() for text in (code[:64], _server.code))
+    # Compared even without a code, and in constant time, so the response time reveals nothing.
+    return hmac.compare_digest(typed, right) and bool(right)
+
+
+def _normalised_code(code: str) -> str:
+    return "".join(character for character in code.casefold() if character.isalnum())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.clustered_agreement import CLUSTERED_TABLE, clustered_agreement
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
-from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
+from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport, report_without_judge
 from annotation.agreement.sentences import (
     capitalised,
     judge_sentence,
@@ -21,33 +21,56 @@ from annotation.agreement.sentences import (
     together_sentence,
     weighted_sentence,
 )
-from annotation.agreement.subgroups import FAILURE_MODES_TABLE, SUBGROUPS_TABLE, failure_modes, subgroups
-from annotation.agreement.tables import LABEL, rater_name
+from annotation.agreement.subgroups import (
+    CLUSTERED_TABLE,
+    FAILURE_MODES_TABLE,
+    SUBGROUPS_TABLE,
+    clustered_agreement,
+    failure_modes,
+    subgroups,
+)
+from annotation.agreement.tables import FIGURES_TABLE, LABEL, figures_by_scope, rater_name
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.studies import Study
+from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.by_group import GROUPS_TABLE
-from annotation.prevalence.estimates import by_label
-from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
+from annotation.prevalence.estimates import CorrectedRate, by_label, corrected_disagreement
 from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, shared_errors_sentence
 from annotation.prevalence.shared_errors import SHARED_ERROR_RATES, SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, gold_standard
 from annotation.ratings.table import JUDGE, Ratings
+from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.calibration import Calibration
-from annotation.studies.flow import StudyFlow, by_annotator_letter
-from annotation.studies.registered_outcome import outcome_sentence
-from annotation.studies.registration import registration_of
+from annotation.studies.head_to_head import (
+    COUPLES_TABLE,
+    STRENGTHS_TABLE,
+    comparisons_of,
+    couples_frame,
+    side_sentence,
+    strengths_frame,
+    system_names,
+)
+from annotation.studies.registration import outcome_sentence, registration_of
+from annotation.studies.study_tables import (
+    TYPES_TABLE,
+    StudyFlow,
+    by_annotator_letter,
+    repeats_table,
+    strata_frame,
+    study_ratings,
+)
 from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
-from annotation.studies.verdict_store import SampleOrigin, Stratum
+from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata, sample_digest
 from annotation.studies.verification import heads_record
-from audit.charts.confusion import confusion_figure
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, Figure
+from audit.charts.transitions import confusion_figure
 from audit.exports.catalogue import Chapter
 from audit.exports.package_request import StudyPart
 from audit.exports.published.comparison import RunFigure
 from audit.exports.table_model import Picture, Table
-from audit.store.connection import Connection
+from audit.store.connection import Connection, open_store
+from audit.store.runs import Run
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS, Label
 
@@ -399,3 +422,63 @@ def _error_counts(data: ValidationData) -> dict[str, RunFigure | str]:
     boundary = sum(n for kind, n in kinds.items() if Label.COMPLEMENTARY in kind)
     totals = {"study.errors": own["n"].sum(), "study.errors.boundary": boundary}
     return {name: RunFigure(float(n)) for name, n in {**totals, **on_boundary}.items()}
+
+
+# -- The part that a study adds to an export -----------------------------------------------------------------
+
+
+STUDY_PART_TITLE = "Systems compared head-to-head by raters"
+AGREEMENT_TITLE = "Agreement of annotators on the better answer"
+AGREEMENT_NOTE = "Kappa without weights, because the choices have no order; choices are compared as systems, not as sides."
+
+
+def study_part(store: LabelStore, study_id: str, runs: Sequence[Run] = ()) -> StudyPart:
+    """The tables and figures of a study in its current state, and facts about it.
+
+    `runs`: the loaded runs. The one that the study was drawn from gives organ, topic and phase of its items; without it these
+    groups are left out.
+
+    Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
+    """
+    study = find_study(store, study_id)
+    if study.scheme is HEAD_TO_HEAD:
+        return head_to_head_part(store, study)
+    with opened_run(store, study_id, runs) as con:
+        return validation_part(store, study_id, con)
+
+
+@contextmanager
+def opened_run(store: LabelStore, study_id: str, runs: Sequence[Run]) -> Iterator[Connection | None]:
+    """A connection to the run that a study was drawn from; None where it is not among `runs`."""
+    digest = sample_digest(store, study_id)
+    run = next((run for run in runs if run.digest == digest), None)
+    with open_store(run.path) if run else nullcontext() as con:
+        yield con
+
+
+def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
+    """The tables, figures and facts of a head-to-head study."""
+    origin, ratings = find_origin(store, study.study_id), study_ratings(store, study.study_id)
+    figures = report_without_judge(ratings, repeats_table(store, study.study_id)).figures
+    agreement = figures_by_scope(figures[figures["name"] != "prevalence"])
+    who = [
+        f"{rater_name(a)} and {rater_name(b)}" if b else a for a, b in zip(agreement["first"], agreement["second"], strict=True)
+    ]
+    comparisons, names = comparisons_of(store, study.study_id), system_names(store, study.study_id)
+    n = f"{len(ratings.items):,} items of study {study.study_id}"
+
+    def table(name: str, spec: TableSpec, frame: pd.DataFrame, *notes: str) -> Table:
+        written = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
+        return written.noted(provisional_note(study))
+
+    tables = [
+        table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
+        Table(
+            "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
+            FIGURES_TABLE.named("who", "figure", "n", "sample", "word", "note"), (AGREEMENT_NOTE,), n,
+            population=FIGURES_TABLE.population,
+        ).noted(provisional_note(study)),
+        table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),
+        table("study_strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names), side_sentence(comparisons)),
+    ]  # fmt: skip
+    return StudyPart(study.study_id, origin.digest, Chapter(STUDY_PART_TITLE, tables, []), {}, study_facts(store, study, origin))

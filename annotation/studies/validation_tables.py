@@ -30,23 +30,20 @@ from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalenc
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
-from annotation.studies.corrected_parts import corrected_parts
-from annotation.studies.flow import (
+from annotation.studies.item_groups import corrected_parts, item_groups
+from annotation.studies.study_tables import (
     CODEBOOK_TABLE,
     FLOW_TABLE,
     RATINGS_TABLE,
+    STRATA_TABLE,
     StudyFlow,
     by_annotator_letter,
-    study_flow,
-)
-from annotation.studies.item_groups import item_groups
-from annotation.studies.study_tables import (
-    STRATA_TABLE,
     codebook,
     labels_table,
     ratings_table,
     repeats_table,
     strata_frame,
+    study_flow,
     study_ratings,
 )
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata

@@ -18,7 +18,7 @@ COUNTS = ("right", "wrong", "missed", "answered", "questions")
 def search_curves_figure(frame: pd.DataFrame, names: Mapping[str, str]) -> go.Figure:
     """A line for each way to compare, from the highest score on; marked where its states begin, which the mark says.
 
-    frame  as `audit.evaluation.search_curves` describes it
+    frame  as `audit.evaluation.retrieval_measures` describes it
     names  way -> its name
     """
     figure = go.Figure()

@@ -89,15 +89,6 @@ def cut(text: str, max_length: int) -> str:
     return text if len(text) <= max_length else text[: max_length - 1].rstrip() + ELLIPSIS
 
 
-def clipped(text: object, max_length: int = 40) -> str:
-    """`text` cut to `max_length` characters with an ellipsis, safe for Plotly.
-
-    For a single name: several that stand next to each other are those of `names.clipped_names`.
-    """
-    # Cut before escaping, so no entity is cut in two.
-    return html(cut(display_name(text), max_length))
-
-
 def percent(share: float | None, digits: int = 1) -> str:
     """A share in [0, 1] as `12.3 %`; a dash where it is missing."""
     return NO_VALUE if share is None or pd.isna(share) else f"{fixed(100 * share, digits)} %"

@@ -1,12 +1,16 @@
-"""Labels of pairs in two runs: a clickable matrix of transitions, and flows from one run to the other (a Sankey diagram)."""
+"""Labels against labels: clickable matrices of two runs or two raters, and flows from one run to another (a Sankey diagram)."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.names import axis_of_names, clipped_names
-from audit.charts.style import INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, html, percent, styled
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, html, percent, styled
+from audit.stats.intervals import Floats
 from audit.tables import Row
 
 STATE_WORDS = {
@@ -15,11 +19,6 @@ STATE_WORDS = {
     "UNSCORED": "unscored",
     "NOT IN THE RUN": "not in the run",
 }
-# Behind cells whose label stayed the same or changed; a frame shows the difference too.
-SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
-ROW_HEIGHT = 44
-# With more columns every second head is a line higher, because the names would touch in a narrow window.
-MAX_LEVEL_HEADS = 5
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -34,33 +33,19 @@ def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figur
         [state for state in dict.fromkeys(cells["first"]) if state in {*occurring[side]}] for side in ("first", "second")
     )
     shown = occurring.assign(row=occurring["first"].map(rows.index), column=occurring["second"].map(columns.index))
-    # Plotly reports clicks on points and not on shapes, so an invisible point covers every cell.
-    figure = go.Figure([_click_targets(shown, first, second)])
-    figure.update_layout(shapes=[_square(cell) for cell in shown.to_dict("records")])
-    return _with_axes(figure, [STATE_WORDS[state] for state in rows], [STATE_WORDS[state] for state in columns], first, second)
-
-
-def _square(cell: Row) -> dict[str, object]:
-    stays = cell["first"] == cell["second"]
-    corners = {"x0": cell["column"] - 0.48, "x1": cell["column"] + 0.48, "y0": cell["row"] - 0.46, "y1": cell["row"] + 0.46}
-    strength = 0.25 + 0.75 * float(cell["share"])
-    return {
-        "type": "rect", "layer": "below", **corners, "fillcolor": SAME_COLOUR if stays else CHANGED_COLOUR, "opacity": strength,
-        "line": {"color": INK, "width": 1.5 if stays else 0},
-    }  # fmt: skip
-
-
-def _click_targets(shown: pd.DataFrame, first: str, second: str) -> go.Scatter:
-    rows = shown.to_dict("records")
-    return go.Scatter(
-        x=shown["column"], y=shown["row"], mode="markers+text", showlegend=False,
-        text=[f"{row['pairs']:,}<br><span style='font-size:11px'>{percent(row['share'])}</span>" for row in rows],
-        textposition="middle center", textfont={"size": 14, "color": INK},
-        marker={"symbol": "square", "size": 40, "opacity": 0},
-        customdata=[f"{row['first']}\t{row['second']}" for row in rows],
-        hovertext=[_hover(row, first, second) for row in rows], hovertemplate="%{hovertext}<extra></extra>",
-        unselected={"textfont": {"color": INK}},
-    )  # fmt: skip
+    records = shown.to_dict("records")
+    figure = _clickable_cells(
+        shown["column"],
+        shown["row"],
+        text=[f"{cell['pairs']:,}<br><span style='font-size:11px'>{percent(cell['share'])}</span>" for cell in records],
+        hover=[_hover(cell, first, second) for cell in records],
+        data=[f"{cell['first']}\t{cell['second']}" for cell in records],
+        squares=[_square(cell["column"], cell["row"], cell["share"], cell["first"] == cell["second"]) for cell in records],
+    )
+    broken = [STATE_WORDS[state].replace(" ", "<br>", 1).replace("-", "-<br>", 1) for state in columns]
+    of_first, of_second = clipped_names([first, second])
+    titles = f"label in {of_first}", f"label in {of_second}"
+    return _with_axes(figure, [STATE_WORDS[state] for state in rows], broken, titles, row_height=44, above=70, level_heads=5)
 
 
 def _hover(row: Row, first: str, second: str) -> str:
@@ -68,21 +53,109 @@ def _hover(row: Row, first: str, second: str) -> str:
     return f"{states}<br>{row['pairs']:,} pairs, {percent(row['share'])} of this row"
 
 
-def _with_axes(figure: go.Figure, rows: list[str], columns: list[str], first: str, second: str) -> go.Figure:
-    of_first, of_second = clipped_names([first, second])
-    common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0}
-    broken = [word.replace(" ", "<br>", 1).replace("-", "-<br>", 1) for word in columns]
-    over = [f"{word}<br> " if len(columns) > MAX_LEVEL_HEADS and position % 2 else word for position, word in enumerate(broken)]
+# -- a matrix of labels whose cells can be clicked --------------------------------------------------------------
+
+# Behind cells with the same label twice, or with two; a frame shows the difference too.
+SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
+
+
+def _clickable_cells(
+    x: Any, y: Any, *, text: list[str], hover: list[str], data: list[str], squares: list[dict[str, object]], colour: object = INK
+) -> go.Figure:
+    """Cells at columns `x` and rows `y`; `colour` is one for all texts, or a list."""
+    # Plotly reports clicks on points and not on shapes, so an invisible point covers every cell.
+    targets = go.Scatter(
+        x=x, y=y, mode="markers+text", showlegend=False, text=text, textposition="middle center",
+        textfont={"size": 14, "color": colour}, marker={"symbol": "square", "size": 40, "opacity": 0}, customdata=data,
+        hovertext=hover, hovertemplate="%{hovertext}<extra></extra>", unselected={"textfont": {"color": INK}},
+    )  # fmt: skip
+    figure = go.Figure([targets])
+    figure.update_layout(shapes=squares)
+    return figure
+
+
+def _square(x: int, y: int, share: float, same: bool) -> dict[str, object]:
+    return {
+        "type": "rect", "layer": "below", "x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46,
+        "fillcolor": SAME_COLOUR if same else CHANGED_COLOUR, "opacity": 0.25 + 0.75 * float(share),
+        "line": {"color": INK, "width": 1.5 if same else 0},
+    }  # fmt: skip
+
+
+def _with_axes(
+    figure: go.Figure,
+    rows: list[str],
+    columns: list[str],
+    titles: tuple[str, str],
+    *,
+    row_height: int,
+    above: int,
+    level_heads: int,
+    **common: Any,
+) -> go.Figure:
+    """With more columns than `level_heads` every second head is a line higher: names would touch in a narrow window."""
+    common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0, **common}
+    over = [f"{head}<br> " if len(columns) > level_heads and place % 2 else head for place, head in enumerate(columns)]
     figure.update_xaxes(
-        title={"text": f"label in {of_second}", "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
+        title={"text": titles[1], "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         **axis_of_names(over), **common,
     )  # fmt: skip
     figure.update_yaxes(
-        title={"text": f"label in {of_first}", "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
+        title={"text": titles[0], "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
         **axis_of_names(rows), ticklabelstandoff=6, **common,
     )  # fmt: skip
-    return styled(figure, 110 + ROW_HEIGHT * max(len(rows), 2), margin={"l": 8, "r": 8, "t": 70, "b": 8}, hovermode="closest")
+    height = 110 + row_height * max(len(rows), 2)
+    return styled(figure, height, margin={"l": 8, "r": 8, "t": above, "b": 8}, hovermode="closest")
 
+
+TOTAL = "total"
+
+
+def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, columns: str, unit: str = "items") -> go.Figure:
+    """Rows are the labels by `rows`, columns those by `columns`; a cell has its count, the margins have totals.
+
+    counts  one row and one column per label, in order
+    words   label -> what a reader calls it
+
+    Cells on the diagonal are of one colour and framed, others of another; a cell is the darker, the larger its share of its row.
+    The `customdata` of a cell is its two labels, separated by a tab; a total's is empty.
+    """
+    labels = list(map(str, counts.index))
+    heads = [html(words.get(label, label)) for label in labels]
+    totals = np.pad(counts.to_numpy(dtype=float), (0, 1))
+    totals[:, -1], totals[-1] = totals.sum(axis=1), totals.sum(axis=0)
+    totals[-1, -1] = totals[:-1, -1].sum()
+    places = [(row, column) for row in range(len(totals)) for column in range(len(totals))]
+    inside = [len(labels) not in place for place in places]
+    figure = _clickable_cells(
+        [column for _, column in places],
+        [row for row, _ in places],
+        text=[f"{totals[place]:,.0f}" for place in places],
+        hover=[_confused(totals, *place, heads, (rows, columns), unit) for place in places],
+        data=[f"{labels[y]}\t{labels[x]}" if is_cell else "" for (y, x), is_cell in zip(places, inside, strict=True)],
+        squares=[
+            _square(x, y, totals[y, x] / totals[y, -1], x == y)
+            for (y, x), is_cell in zip(places, inside, strict=True)
+            if is_cell and totals[y, x]
+        ],
+        colour=[INK if is_cell else FAINT for is_cell in inside],
+    )
+    heads = [*heads, TOTAL]
+    of_rows, of_columns = clipped_names([rows, columns])
+    return _with_axes(figure, heads, heads, (of_rows, of_columns), row_height=46, above=80, level_heads=4, zeroline=False)
+
+
+def _confused(totals: Floats, y: int, x: int, heads: list[str], raters: tuple[str, str], unit: str) -> str:
+    """What is said of a cell."""
+    both = " and ".join(
+        f"{html(rater)}: {heads[place]}" for rater, place in zip(raters, (y, x), strict=True) if place < len(heads)
+    )
+    words = f"{both or 'all'}<br><b>{totals[y, x]:,.0f}</b> {unit}"
+    share = totals[y, x] / totals[y, -1] if totals[y, -1] else 0.0
+    return words if len(heads) in (x, y) else f"{words}, {percent(share)} of this row"
+
+
+# -- flows ------------------------------------------------------------------------------------------------------
 
 STATE_COLOURS = {
     **{state: LABEL_COLOURS[state] for state in STATE_WORDS if state in LABEL_COLOURS},

@@ -92,13 +92,14 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_const", dest="format", const="json", help="the same as --format json")
 
 
-def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print `result` as JSON where `--json` asks for it, else `text`."""
+def print_result(arguments: argparse.Namespace, text: str, result: Mapping[str, Any] | Sequence[Any]) -> int:
+    """Print `result` as JSON where `--json` asks for it, else `text`; the exit code of a command that succeeded."""
     if arguments.json:
         print(json.dumps(result, indent=1, ensure_ascii=False, default=str))
     elif text:
         # flush: `audit demo` goes on as the dashboard by an exec, which would lose what is still in the buffer
         print(printable(text).rstrip(), flush=True)
+    return OK
 
 
 def print_before_result(arguments: argparse.Namespace, text: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from audit.atomic_io import atomic_folder, write_atomic
-from audit.cli.conventions import OK, add_json, note, print_result
+from audit.cli.conventions import add_json, note, print_result
 from audit.commands import CURATED_THEMES, STUDY_TABLES, load_object
 from audit.errors import AuditError, describe_error
 from audit.exports.package import left_out, package
@@ -57,8 +57,7 @@ def export(arguments: argparse.Namespace, settings: Settings) -> int:
     for name, reason in missing.items():
         note(f"Left out, {name}: {reason}")
     text = f"{out}: {len(files)} files of run {request.run.key}. Start with report.html."
-    print_result(arguments, text, {"out": str(out), "run": request.run.key, "files": sorted(files), "left_out": missing})
-    return OK
+    return print_result(arguments, text, {"out": str(out), "run": request.run.key, "files": sorted(files), "left_out": missing})
 
 
 def _request(arguments: argparse.Namespace, settings: Settings) -> ExportRequest:

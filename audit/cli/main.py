@@ -207,8 +207,7 @@ def commands(arguments: argparse.Namespace, _: Settings) -> int:
         text = "\n".join(["| command | |", "|---|---|", *rows])
     else:
         text = "\n".join(f"{usage}\n    {helps[name]}" for name, usage in usages.items())
-    print_result(arguments, text, records)
-    return OK
+    return print_result(arguments, text, records)
 
 
 def _usage(name: str) -> str:

@@ -78,8 +78,7 @@ def runs(arguments: argparse.Namespace, settings: Settings) -> int:
     records = [
         {"run": run.key, "title": run.title, "loaded_at": run.loaded_at, "verdict": run.report["verdict"]} for run in loaded
     ]
-    print_result(arguments, "\n".join(lines) or none, records)
-    return OK
+    return print_result(arguments, "\n".join(lines) or none, records)
 
 
 def schema_options(parser: argparse.ArgumentParser) -> None:

@@ -10,17 +10,19 @@ from typing import Literal, TypeVar
 from audit.errors import AuditError
 from audit.exports.analysis_plan import analysis_plan
 from audit.exports.context import ExportContext
-from audit.exports.sections.found_states import FOUND_PICTURES, FOUND_TABLES, without_unknown
 from audit.exports.sections.judge import JUDGE_TABLES, checks
 from audit.exports.sections.model import PictureMaker, TableMaker
 from audit.exports.sections.pairs import (
     COVERAGE_PICTURES,
     COVERAGE_TABLES,
     DATA_TABLES,
+    FOUND_PICTURES,
+    FOUND_TABLES,
     LABEL_PICTURES,
     LABEL_TABLES,
     UNIT_TABLES,
     WITHIN_TABLES,
+    without_unknown,
 )
 from audit.exports.sections.retrieval import RETRIEVAL_PICTURES, RETRIEVAL_TABLES
 from audit.exports.sections.routing import ROUTING_PICTURES, ROUTING_TABLES

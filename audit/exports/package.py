@@ -9,19 +9,18 @@ from typing import Any
 
 import audit
 from audit.atomic_io import sha256_of
+from audit.charts.captions import with_notice
 from audit.charts.figure_files import PLOTLY_FILE, NoPicturesError, figure_page, pictures, plotly_script
-from audit.charts.notices import with_notice
 from audit.errors import AuditError
 from audit.exports.analysis_plan import library_versions
 from audit.exports.catalogue import Chapter, chapters
 from audit.exports.context import ExportContext, open_context
 from audit.exports.html_pages import html_report
-from audit.exports.package_files import LATEX, digest, readme
+from audit.exports.package_files import LATEX, digest, readme, unique_stems
 from audit.exports.package_request import REPORT, STEM, VALIDATION, ExportRequest
 from audit.exports.published.tables import published_tables
 from audit.exports.table_model import Picture, Table
 from audit.exports.text_writers import csv_table, json_table, latex, latex_document, markdown
-from audit.exports.unique_stems import unique_stems
 from audit.exports.xlsx import xlsx_bytes
 from audit.model_family import self_preference_note
 from audit.previews import PRELIMINARY, preview_notice

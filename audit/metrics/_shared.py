@@ -125,3 +125,15 @@ def kappa_columns(tables: Floats, *, ordered: bool = False) -> dict[str, object]
         "count": int(total.trace()), "of": int(total.sum()), "value": float(cohen_kappa(total, ordered=ordered)),
         "value_low": low, "value_high": high, "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,
     }  # fmt: skip
+
+
+def by_question(counts: pd.DataFrame, groups: pd.Series, *columns: str, group: str = "name") -> Floats:
+    """These columns as an array (columns, groups, questions), 0 where a group has no row of a question.
+
+    counts  one row per group and question: `group`, question and the columns
+    """
+    row = pd.Index(groups).get_indexer(pd.Index(counts[group]))
+    column, questions = pd.factorize(counts["question"])
+    table = np.zeros((len(columns), len(groups), len(questions)))
+    table[:, row, column] = counts[list(columns)].to_numpy().T
+    return table

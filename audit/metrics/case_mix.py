@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT, UNSCORED
+from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT, UNSCORED, by_question
 from audit.stats.case_mix import FALSE_DISCOVERIES, CaseMix, case_mix
-from audit.stats.intervals import Floats, with_interval
+from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
@@ -129,7 +129,9 @@ def center_case_mix(con: Connection) -> pd.DataFrame:
 
 def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
     names, counts = frame(con, named), frame(con, counted)
-    own, totals = _by_group(counts, names["name"])
+    own = by_question(counts, names["name"], "disagreeing", "present")
+    # A question's totals are the same in the row of each group
+    totals = by_question(counts, names["name"], "all_disagreeing", "all_present").max(axis=1, initial=0)
     result = case_mix(*own, *totals)
     table = names.drop(columns="name").assign(
         present=own[1].sum(axis=1).astype(int), disagreeing=result.observed.astype(int), expected=result.expected
@@ -140,17 +142,6 @@ def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
     table = with_interval(table.assign(shrunken=result.shrunken), "shrunken", *result.shrunken_interval)
     table = with_interval(table.assign(rank=result.rank), "rank", *result.rank_interval)
     return table.assign(p=result.p, flag=_flags(result), dispersion=result.dispersion)
-
-
-def _by_group(counts: pd.DataFrame, names: pd.Series) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Disagreeing and present pairs: (groups, questions) of each group, (questions,) of all."""
-    row = pd.Index(names).get_indexer(pd.Index(counts["name"]))
-    column, questions = pd.factorize(counts["question"])
-    events, trials = np.zeros((2, len(names), len(questions)))
-    events[row, column], trials[row, column] = counts["disagreeing"], counts["present"]
-    all_events, all_trials = np.zeros((2, len(questions)))
-    all_events[column], all_trials[column] = counts["all_disagreeing"], counts["all_present"]
-    return (events, trials), (all_events, all_trials)
 
 
 def _flags(result: CaseMix) -> np.ndarray:

@@ -6,20 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from audit.evaluation.bradley_terry import POINTS
 from audit.evaluation.criteria import CRITERIA, Incomplete, composites, parse_weights
-from audit.evaluation.preferences import chosen
+from audit.evaluation.preferences import POINTS, chosen
 from audit.metrics import metric
-from audit.metrics._preferences import (
-    COMPARISONS,
-    SIDES_NOTE,
-    SYSTEM_A,
-    SYSTEM_B,
-    choices_by_composite,
-    comparisons,
-    couple_names,
-    of_kind,
-)
 from audit.metrics._systems import (
     CHOSEN,
     COMPOSITE_NOTE,
@@ -29,6 +18,16 @@ from audit.metrics._systems import (
     identity,
     selection_parameters,
     systems_of,
+)
+from audit.metrics.preferences import (
+    COMPARISONS,
+    SIDES_NOTE,
+    SYSTEM_A,
+    SYSTEM_B,
+    choices_by_composite,
+    comparisons,
+    couple_names,
+    of_kind,
 )
 from audit.queries.lookup import require_one_of
 from audit.stats.prediction_powered import MIN_RATED, CorrectedMean, corrected_mean

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.metrics import metric
+from audit.metrics._shared import ANY_DISPUTE, rate_columns
 from audit.metrics.disagreements import EVERY_STEP, ORDERS, Filters, paged
 from audit.metrics.position_groups import ANSWERS, GROUPS_SQL, NOT_ADDRESSED, NOT_ASKED, UNREAD
 from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, question_number, require_one_of
+from audit.queries.pair_counts import BY_QUESTION_IN_SCOPE, SCOPES, default_scope
+from audit.stats.intervals import with_wilson
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.terms import ALL, RATE_MEANINGS
 from audit.vocabulary import LABELS, SIGNIFICANCES
 
 # The label and the significance of a row are those of one pair, the first in the order: a question with a divergence of high
@@ -118,3 +122,68 @@ def counts_on(con: Connection, question_id: str) -> dict[str, int]:
     """
     (row,) = frame(con, COUNTED, {"question": question_number(con, question_id)}).to_dict("records")
     return {str(name): int(count) for name, count in row.items()}
+
+
+# -- The share of questions with any disagreement, by organ, topic and source --------------------------------
+
+
+DISPUTED_SHARES_SQL = f"""
+with {BY_QUESTION_IN_SCOPE},
+memberships as (
+    select 0 as level, 'run' as grouped_by, '{ALL}' as name, question from questions
+    union
+    select 1, 'organ', organ, question from questions
+    union
+    select 2, 'topic', topic, question from topics
+    union
+    select 3, 'subtopic', subtopic, question from subtopics
+    union
+    select 4, 'source', source, question from questions where source is not null
+)
+select grouped_by, name, count(*) filter (scored > 0) as questions_scored,
+       count(*) filter (disagreeing > 0) as questions_any, sum(scored) / nullif(questions_scored, 0) as pairs_each,
+       questions_any / nullif(questions_scored, 0) as pct_any_div
+from memberships left join tallies using (question)
+group by level, grouped_by, name
+order by level, name
+"""
+GROUPED_BY = {"run": "run", "organ": "{organ}", "topic": "{topic}", "subtopic": "subtopic", "source": "question source"}
+DISPUTED_SHARES_TABLE = TableSpec(
+    "{Questions} on which any two {handbooks} disagree",
+    (
+        Column.text("grouped_by", "Grouped by", words=GROUPED_BY), Column.named("name", "Group", "all {questions}"),
+        Column.count("questions_scored", "{Questions}", "with a verdict"),
+        Column.count("questions_any", "Disputed", "{questions}"),
+        Column.decimal("pairs_each", "Pairs with a verdict", "mean of {a_question}"), *rate_columns("pct_any_div"),
+    ),
+    (
+        RATE_MEANINGS["pct_any_div"], ANY_DISPUTE,
+        IntervalNote(
+            Population.QUESTIONS_TO_THESE, "{questions} are the units (Wilson 1927)",
+            "No interval can generalise to other {handbooks}: with more of them, more {questions} show some disagreement.",
+        ),
+    ),
+    printed_rows=40,
+)  # fmt: skip
+DISPUTED_SHARES_GLOSSARY = {"disputed {questions} (pct_any_div)": RATE_MEANINGS["pct_any_div"]}
+
+
+@metric(sql=DISPUTED_SHARES_SQL, table=DISPUTED_SHARES_TABLE, glossary=DISPUTED_SHARES_GLOSSARY)
+def disputed_shares(con: Connection, scope: str | None = None) -> pd.DataFrame:
+    """Of the questions with a verdict on any pair, the share with at least one disagreeing pair, by group of questions.
+
+    It grows with the number of handbooks, since one pair is enough; `pairs_each` shows which groups can be compared.
+
+    `scope` is as in `organs`. One row for the run, then per organ, topic, subtopic and question source, each by name; a
+    question on two topics counts in both, one without a source in none:
+        grouped_by, name                 str
+        questions_scored, questions_any  int, questions with a scored pair, with a disagreeing pair
+        pairs_each                       float, mean pairs with a verdict of a scored question; NaN if there is none
+        pct_any_div, ..._low, ..._high   float in [0, 1], questions_any / questions_scored, with Wilson's 95 % interval for other
+                                         questions put to these handbooks; NaN where there is no scored question
+
+    Raises AuditError for another scope. Source: arXiv:2605.29084, section 6.2.
+    """
+    scope = scope or default_scope(con)
+    require_one_of(scope, SCOPES, "Scope")
+    return with_wilson(frame(con, DISPUTED_SHARES_SQL, {"scope": scope}), "pct_any_div", "questions_any", "questions_scored")

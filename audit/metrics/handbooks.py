@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON
+from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON, by_question
 from audit.queries.concerned import concerned
 from audit.queries.lookup import require_answers, require_one_of
 from audit.queries.pair_counts import ALL_HANDBOOKS, BY_COUPLE, IN_SCOPE, SCOPES, read_pairs
@@ -260,7 +260,10 @@ def centers(con: Connection) -> pd.DataFrame:
     """
     # Nullable integers: without answers the number asked is unknown, not zero.
     table = frame(con, CENTERS_SQL).astype({"asked": "Int64", "absent": "Int64"})
-    table = with_interval(table, "absence", *_absence_interval(con, table["center"]))
+    # Questions are the clusters, each with all answers of the center: its handbooks may answer alike.
+    counts = frame(con, BY_CENTER_AND_QUESTION)
+    absence = clustered_ratio_interval(*by_question(counts, table["center"], "absent", "asked", group="center"))
+    table = with_interval(table, "absence", *absence)
     scopes = _rate_intervals(con, read_pairs(con), table["center"])
     for column, scope, rate in (
         ("r_abs", "all", "r_abs"),
@@ -271,16 +274,6 @@ def centers(con: Connection) -> pd.DataFrame:
     ):
         table = with_interval(table, column, *scopes[scope][rate])
     return table
-
-
-def _absence_interval(con: Connection, names: pd.Series) -> Interval:
-    # Questions are the clusters, each with all answers of the center: its handbooks may answer alike.
-    counts = frame(con, BY_CENTER_AND_QUESTION)
-    row = pd.Index(names).get_indexer(pd.Index(counts["center"]))
-    column, questions = pd.factorize(counts["question"])
-    absent, asked = np.zeros((2, len(names), len(questions)))
-    absent[row, column], asked[row, column] = counts["absent"], counts["asked"]
-    return clustered_ratio_interval(absent, asked)
 
 
 def _rate_intervals(con: Connection, pairs: Pairs, names: pd.Series) -> dict[str, dict[str, Interval]]:

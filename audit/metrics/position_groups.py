@@ -188,8 +188,9 @@ UNKNOWN_DISTANCE = 0.45
 KEPT_APART = 5.0
 # Whether a question is disputed is left to its own labels: one position is as likely as several before they are seen
 AS_LIKELY = 0.5
-# A reader sees positions side by side wherever there may be several; only stray labels among many make none
-DOUBT = 0.05
+# A reader sees positions side by side wherever there may be several; only stray labels among many make none. Of fewer handbooks a
+# single label is more than the one in twenty pairs that a judge may mistake
+DOUBT, FEW_HANDBOOKS = 0.05, 7
 MAX_DISPUTES = 150
 
 
@@ -223,7 +224,8 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
         evidence[a, b] = evidence[b, a] = -count * KEPT_APART
     np.fill_diagonal(evidence, 0.0)
     # Where the judge called no disagreement there is nothing to set side by side
-    doubt = DOUBT if apart or (disagrees == 1).any() else 1.0
+    called = bool(apart) or bool((disagrees == 1).any())
+    doubt = (0.0 if count < FEW_HANDBOOKS else DOUBT) if called else 1.0
     groups = best_partition(partitions(evidence), evidence, AS_LIKELY, doubt).astype(np.int64)
     condensed = squareform(distances(labels) + count * (groups[:, None] != groups), checks=False)
     order = leaves_list(optimal_leaf_ordering(linkage(condensed, method="average"), condensed)).astype(np.int64)

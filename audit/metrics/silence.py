@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from audit.errors import NotInRunError
 from audit.metrics import metric
+from audit.metrics._shared import by_question
 from audit.queries.concerned import concerned
 from audit.queries.lookup import require_one_of
 from audit.queries.search_errors import search_errors
@@ -90,18 +89,10 @@ def silence(con: Connection, by: str = "run") -> pd.DataFrame:
     table = counts.groupby(["place", "name"], sort=False)[["asked", "stated", "perhaps", "not_found"]].sum().reset_index("name")
     table = table.reset_index(drop=True)
     share = table["not_found"] / table["asked"]
-    ends, questions = _interval(counts, table["name"])
+    absent, asked = by_question(counts, table["name"], "not_found", "asked")
+    ends, questions = clustered_ratio_interval(absent, asked), np.count_nonzero(asked, axis=1)
     if errors.rates is None:
         unknown = np.full(len(table), np.nan)
         return with_interval(table.assign(silent=unknown), "silent", unknown, unknown)
     estimate = true_share(share, effective_trials(share, ends, questions), errors.rates)
     return with_interval(table.assign(silent=estimate.value), "silent", estimate.low, estimate.high)
-
-
-def _interval(counts: pd.DataFrame, names: pd.Series) -> tuple[Any, Any]:
-    """The interval of the share that was not found, and the number of questions, by group."""
-    row = pd.Index(names).get_indexer(pd.Index(counts["name"]))
-    column, questions = pd.factorize(counts["question"])
-    absent, asked = np.zeros((2, len(names), len(questions)))
-    absent[row, column], asked[row, column] = counts["not_found"], counts["asked"]
-    return clustered_ratio_interval(absent, asked), np.count_nonzero(asked, axis=1)

@@ -2,32 +2,197 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audit.evaluation.stress_measures import StressMeasure
+from audit.errors import NotInRunError
+from audit.evaluation.stress_measures import StressMeasure, exact_match, token_f1
 from audit.metrics import metric
-from audit.metrics._stress import (
-    CALLS_NOTE,
-    CELL,
-    CHOSEN,
-    INSUFFICIENT_NOTE,
-    INTERVAL_NOTE,
-    MEASURE_COLUMN,
-    REPLIES,
-    SUB_NOTE,
-    TEST_COLUMNS,
-    UNREAD_NOTE,
-    selection_parameters,
-    systems_of,
-    trials,
-)
-from audit.metrics._systems import SYSTEM
+from audit.metrics._systems import SYSTEM, identity, system_number
+from audit.metrics.systems import DIRECTIONS
 from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.vocabulary import STRESS_TESTS, nearest
+
+# -- Shared by the metrics of stress tests: one value per reply and measure, columns and footnotes -----------
+
+
+CHOSEN = """
+chosen as (
+    select instance, test, size, signal_share, question, gold, options is null as is_open from stress_instances
+    where ($test is null or test = $test) and ($size is null or size = $size)
+)"""
+"""The instances that are counted."""
+# One row per reply: what it chose, and how many of its documents it called at all and called rightly.
+REPLIES = f"""
+with {CHOSEN.strip()},
+calls as (
+    select instance, system, count(*) as called,
+           count(*) filter (is_true)                          as rightly,
+           count(*) filter (is_sound)                         as sound,
+           count(*) filter (is_sound and is_true)             as kept,
+           count(*) filter (not is_sound and is_true)         as found
+    from (
+        select instance, system,
+               case when call in ('relevant', 'noise') then is_signal else is_factual end as is_sound,
+               is_sound = (call in ('relevant', 'factual')) as is_true
+        from stress_calls join stress_documents using (instance, place)
+    )
+    group by all
+)
+select r.instance, r.system::integer as system, question, test, size, signal_share, is_open, gold, choice,
+       r.score as choice_score,
+       insufficient is not null as readable, coalesce(insufficient, false) as says_insufficient,
+       coalesce(called, 0) as called, coalesce(rightly, 0) as rightly, coalesce(sound, 0) as sound, coalesce(kept, 0) as kept,
+       coalesce(found, 0) as found, (select count(*) from stress_documents d where d.instance = r.instance) as documents,
+       (select count(sub_question) from stress_documents d where d.instance = r.instance) as sub_questions
+from stress_replies r join chosen using (instance) left join calls using (instance, system)
+order by r.system, r.instance
+"""
+SUB_ANSWERS = f"""
+with {CHOSEN.strip()}
+select instance, system::integer as system, sub_answer as expected, answer, score
+from stress_sub_answers join stress_documents using (instance, place) join chosen using (instance)
+where sub_answer is not null
+"""
+SYSTEMS = """
+select system::integer as system, system_id, coalesce(name, system_id) as name from systems
+where system in (select system from stress_replies) order by system
+"""
+CELL = ["test", "size", "signal_share"]
+MEASURE_TITLES = {
+    StressMeasure.ACCURACY: "Accuracy", StressMeasure.INSUFFICIENT: "Insufficient",
+    StressMeasure.NOISE_DETECTION: "Noise detection",
+    StressMeasure.NOISE_FOUND: "Noise found", StressMeasure.SIGNAL_KEPT: "Signal kept",
+    StressMeasure.ERROR_DETECTION: "Error detection", StressMeasure.ERRORS_FOUND: "Errors found",
+    StressMeasure.FACTS_KEPT: "Facts kept", StressMeasure.SUB_EXACT: "Sub-answers, exact",
+    StressMeasure.SUB_SCORE: "Sub-answers, graded", StressMeasure.SUB_F1: "Sub-answers, shared words",
+    StressMeasure.OPEN_SCORE: "Open answers, graded",
+    StressMeasure.OPEN_F1: "Open answers, shared words", StressMeasure.UNREAD: "Unreadable",
+}  # fmt: skip
+MEASURE_COLUMN = Column.text("measure", "Measure", words={str(name): title for name, title in MEASURE_TITLES.items()})
+TEST_COLUMNS = (
+    Column.text("test", "Test"),
+    Column.count("size", "Size", "documents asked for"),
+    Column.count("signal_share", "Signal", "%"),
+)
+PARTS = {
+    StressMeasure.NOISE_DETECTION: ("sufficiency", "rightly", "called"),
+    StressMeasure.NOISE_FOUND: ("sufficiency", "found", "unsound"),
+    StressMeasure.SIGNAL_KEPT: ("sufficiency", "kept", "sound"),
+    StressMeasure.ERROR_DETECTION: ("robustness", "rightly", "called"),
+    StressMeasure.ERRORS_FOUND: ("robustness", "found", "unsound"),
+    StressMeasure.FACTS_KEPT: ("robustness", "kept", "sound"),
+}
+"""Measure of calls -> its test, and the columns with its numerator and its denominator."""
+OF_CALLS = (StressMeasure.NOISE_DETECTION, StressMeasure.ERROR_DETECTION)
+OF_SUB_ANSWERS = (StressMeasure.SUB_EXACT, StressMeasure.SUB_F1)
+TRIAL_COLUMNS = ["instance", "system", "question", *CELL, "measure", "numerator", "denominator", "unread"]
+INSUFFICIENT_NOTE = (
+    "Accuracy: the share of readable replies with the right option; 'insufficient' is not right. It counts questions with "
+    "options only. Insufficient: the share of readable replies that say the documents do not suffice."
+)
+CALLS_NOTE = (
+    "Noise and error detection: the share of the documents called in a reply that are what they are called, as a mean over "
+    "replies; a reader who calls everything relevant has the share of signal. Found: the same share of what is noise (or wrong). "
+    "Kept: of what is signal (or right)."
+)
+SUB_NOTE = (
+    "Sub-answers: exact are those that equal the right short answer but for case, articles and punctuation; shared words is the "
+    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of the answers that were graded. Open answers: the same for "
+    "{questions} without options, where an answer that declines has 0."
+)
+UNREAD_NOTE = (
+    "Unread: replies, documents or sub-questions that were asked about but have no readable answer. They are never right "
+    "and never wrong: they are in no denominator. At least and at most: accuracy if every unread reply were wrong, or right."
+)
+INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
+
+
+def selection_parameters(test: str | None, size: int | None) -> dict[str, object]:
+    """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
+    if test is not None and test not in STRESS_TESTS:
+        raise NotInRunError(
+            f"Test '{test}' does not exist.{nearest(test, tuple(STRESS_TESTS))} Nothing was computed. "
+            f"Allowed: {', '.join(STRESS_TESTS)}."
+        )
+    return {"test": test, "size": size}
+
+
+def systems_of(con: Connection) -> pd.DataFrame:
+    """The systems that replied to stress tests, in release order: system (number), system_id, name."""
+    return frame(con, SYSTEMS)
+
+
+def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
+    """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
+    table = frame(con, REPLIES, selection_parameters(test, size))
+    return table.assign(signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"])
+
+
+def trials(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+    """The contribution of every reply to every measure.
+
+    One row per reply and measure: instance, system, question (numbers), test, size, signal_share, measure; numerator and
+    denominator (their ratio is the reply's value), unread (what was asked and could not be read).
+    """
+    replies = replies_of(con, test, size)
+    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, selection_parameters(test, size))]
+    return pd.concat([table[TRIAL_COLUMNS] for table in tables if len(table)] or [pd.DataFrame(columns=TRIAL_COLUMNS)])
+
+
+def _trial(replies: pd.DataFrame, measure: str, numerator: Any, denominator: Any, unread: Any) -> pd.DataFrame:
+    return replies.assign(measure=measure, numerator=numerator, denominator=denominator, unread=unread)
+
+
+def _choices(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    readable, closed = replies["readable"], replies[~replies["is_open"]]
+    right = (closed["choice"] == closed["gold"]).astype(int)
+    yield _trial(closed, StressMeasure.ACCURACY, right, closed["readable"].astype(int), (~closed["readable"]).astype(int))
+    says = replies["says_insufficient"].astype(int)
+    yield _trial(replies, StressMeasure.INSUFFICIENT, says, readable.astype(int), (~readable).astype(int))
+    yield _trial(replies, StressMeasure.UNREAD, (~readable).astype(int), 1, (~readable).astype(int))
+    answered = replies[replies["is_open"] & readable]
+    # An answer that declines shares no word with the gold answer and is not right
+    overlaps = [
+        token_f1(choice if isinstance(choice, str) else "", gold) for choice, gold in answered[["choice", "gold"]].to_numpy()
+    ]
+    yield _trial(answered, StressMeasure.OPEN_F1, np.array(overlaps), 1, 0)
+    # Without grades, only the replies that decline would have a score
+    scored = answered[answered["system"].isin(answered.loc[answered["choice_score"].notna(), "system"])]
+    score = scored["choice_score"].where(~scored["says_insufficient"], 0.0)
+    yield _trial(scored, StressMeasure.OPEN_SCORE, score.fillna(0.0), score.notna().astype(int), 0)
+
+
+def _calls(replies: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for measure, (test, numerator, denominator) in PARTS.items():
+        own = replies[replies["test"] == test]
+        unread = own["documents"] - own["called"] if measure in OF_CALLS else 0
+        yield _trial(own, measure, own[numerator], own[denominator], unread)
+
+
+def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, object]) -> Iterator[pd.DataFrame]:
+    answers = frame(con, SUB_ANSWERS, parameters)
+    pairs = list(zip(answers["answer"], answers["expected"], strict=True))
+    answers = answers.assign(
+        exact=[float(exact_match(*pair)) for pair in pairs],
+        f1=[token_f1(*pair) for pair in pairs],
+        graded=answers["score"].notna().astype(int),
+        score=answers["score"].fillna(0.0),
+        answers=1,
+    )
+    sums = answers.groupby(["instance", "system"])[["exact", "f1", "graded", "score", "answers"]].sum().reset_index()
+    asked = replies[replies["sub_questions"] > 0].merge(sums, on=["instance", "system"], how="left").fillna({"answers": 0})
+    missing = (asked["sub_questions"] - asked["answers"]).astype(int)
+    for measure, column in zip(OF_SUB_ANSWERS, ("exact", "f1"), strict=True):
+        yield _trial(asked, measure, asked[column].fillna(0.0), asked["answers"].astype(int), missing)
+    yield _trial(asked, StressMeasure.SUB_SCORE, asked["score"].fillna(0.0), asked["graded"].fillna(0).astype(int), 0)
+
 
 COUNTS = (StressMeasure.ACCURACY, StressMeasure.INSUFFICIENT, StressMeasure.UNREAD)
 COLUMNS = (
@@ -167,3 +332,152 @@ def stress_contexts(con: Connection, test: str | None = None, size: int | None =
         smaller                   int, instances with fewer documents than asked for
     """
     return frame(con, CONTEXTS_SQL, selection_parameters(test, size))
+
+
+# -- Stress tests --------------------------------------------------------------------------------------------
+
+
+SELECTIVE_COLUMNS = (
+    *CELL, "system_id", "name", "readable", "answered", "right", "coverage", "coverage_low", "coverage_high", "accuracy",
+    "accuracy_low", "accuracy_high",
+)  # fmt: skip
+SELECTIVE = TableSpec(
+    "Stress tests: accuracy among the {questions} that a system answers",
+    (
+        *TEST_COLUMNS, SYSTEM, Column.count("readable", "Replies", "that could be read"), Column.count("answered", "Answered"),
+        Column.share("coverage", "Coverage"), Column.share("accuracy", "Accuracy", "of those answered"),
+    ),
+    (
+        "Coverage: replies that choose an option, of the replies that could be read; the others say that the documents do not "
+        "suffice. Accuracy: right ones of those that choose. A system that knows when to decline keeps its accuracy while its "
+        "coverage falls with the signal.",
+        INTERVAL_NOTE,
+    ),
+)  # fmt: skip
+
+
+@metric(
+    sql=REPLIES,
+    table=SELECTIVE,
+    glossary={"coverage": "The share of {questions} that a system answers and does not decline."},
+)
+def stress_selective(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+    """Selective answering: coverage and accuracy among what was answered, of each system in each cell of the stress tests.
+
+    test, size  count only this test, and contexts of this size as asked for; None: all
+    Questions with options only; replies that could not be read are left out.
+
+    One row per test, size, share of signal and system:
+        test, size, signal_share                    str, int, int in percent (-1: not stated)
+        system_id, name                             str
+        readable, answered, right                   int, replies
+        coverage, coverage_low, coverage_high       float in [0, 1], answered / readable; 95 % interval, questions resampled
+        accuracy, accuracy_low, accuracy_high       float in [0, 1], right / answered; NaN where nothing was answered
+
+    Source: El-Yaniv and Wiener (2010), J. Mach. Learn. Res. 11 (coverage and selective risk).
+    """
+    systems = {row["system"]: row for row in systems_of(con).to_dict("records")}
+    replies = replies_of(con, test, size)
+    counted = replies[replies["readable"] & ~replies["is_open"]]
+    rows = [
+        {**dict(zip(CELL, key[:3], strict=True)), **identity(systems[key[3]]), **_selective(table)}
+        for key, table in counted.groupby([*CELL, "system"])
+    ]
+    return pd.DataFrame(rows, columns=list(SELECTIVE_COLUMNS))
+
+
+def _selective(replies: pd.DataFrame) -> dict[str, object]:
+    right = (replies["choice"] == replies["gold"]).to_numpy()
+    answered = (~replies["says_insufficient"]).to_numpy()
+    question = replies["question"].to_numpy()
+    return {
+        "readable": len(replies),
+        "answered": int(answered.sum()),
+        "right": int(right.sum()),
+        **_share("coverage", question, answered),
+        **_share("accuracy", question[answered], right[answered]),
+    }
+
+
+def _share(name: str, question: Any, event: Any) -> dict[str, float]:
+    if not len(event):
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
+    _, position = np.unique(question, return_inverse=True)
+    events, of = (np.bincount(position, weights).astype(np.float32) for weights in (event, None))
+    low, high = clustered_ratio_interval(events[None, :], of[None, :])
+    return {name: float(event.mean()), f"{name}_low": low[0], f"{name}_high": high[0]}
+
+
+PAIRED_COLUMNS = (
+    *CELL, "system_id", "name", "against", "measure", "of", "value", "first", "change", "change_low", "change_high", "moves",
+    "questions",
+)  # fmt: skip
+PAIRED = TableSpec(
+    "Stress tests: each system compared with a baseline on the same instances",
+    (
+        *TEST_COLUMNS, SYSTEM, Column.text("against", "Baseline"),
+        MEASURE_COLUMN, Column.count("of", "Instances", "that both have"), Column.decimal("value", "System's mean"),
+        Column.decimal("first", "Baseline's mean"), Column.decimal("change", "Difference"),
+        Column.text("moves", "Direction", words=DIRECTIONS), Column.count("questions", "{Questions}", "that differ"),
+    ),
+    (
+        "Difference: the system's value minus the baseline's on the same instance, on average. Only instances on which both have "
+        "something that could be read count. Each instance counts once, however many documents it has.",
+        INTERVAL_NOTE,
+    ),
+)  # fmt: skip
+
+
+@metric(
+    sql=REPLIES,
+    table=PAIRED,
+    glossary={"instance": "One {question} with one context of a stress test: its documents, and the truth about each."},
+)
+def stress_paired(con: Connection, baseline: str | None = None, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+    """The difference of every measure of the stress tests between each system and a baseline, on the instances that both have.
+
+    baseline    the id of a system; None: the first that replied to stress tests
+    test, size  count only this test, and contexts of this size as asked for; None: all
+
+    One row per test, size, share of signal, other system and measure:
+        test, size, signal_share            str, int, int in percent (-1: not stated)
+        system_id, name, against            str, the system, and the name of the baseline
+        measure                             str, audit.evaluation.stress_measures.StressMeasure
+        of                                  int, instances on which both have a value
+        value, first                        float, the means of the system and of the baseline over these
+        change, change_low, change_high     float, value - first; 95 % interval, questions resampled (NaN: fewer than five differ)
+        moves                               str, rises, falls, not clear, the same, or too few questions
+        questions                           int, questions on which the two differ
+
+    No row with fewer than two systems. Raises NotInRunError for an unknown baseline. Source of the interval: audit.stats.means.
+    """
+    systems = systems_of(con)
+    if len(systems) < 2 and baseline is None:
+        return pd.DataFrame(columns=list(PAIRED_COLUMNS))
+    first = system_number(systems, systems["system_id"].iloc[0] if baseline is None else baseline)
+    values = trials(con, test, size)
+    values = values[values["denominator"] > 0]
+    values = values.assign(value=values["numerator"] / values["denominator"])
+    return pd.DataFrame(list(_differences(values, systems, first)), columns=list(PAIRED_COLUMNS))
+
+
+def _differences(values: pd.DataFrame, systems: pd.DataFrame, first: int) -> Iterator[dict[str, object]]:
+    names = dict(zip(systems["system"], systems["name"], strict=True))
+    rank = {str(name): number for number, name in enumerate(StressMeasure)}
+    tables: dict[tuple[object, ...], pd.DataFrame] = {tuple(key): table for key, table in values.groupby([*CELL, "measure"])}
+    for key in sorted(tables, key=lambda key: (*key[:3], rank[str(key[3])])):
+        cell = dict(zip((*CELL, "measure"), (*key[:3], str(key[3])), strict=True))
+        wide = tables[key].pivot(index=["question", "instance"], columns="system", values="value")
+        for system in systems.to_dict("records"):
+            if system["system"] == first or not {system["system"], first} <= set(wide):
+                continue
+            both = wide[[system["system"], first]].dropna().astype(float)
+            if len(both):
+                yield {**cell, **identity(system), "against": names[first], **_compared(both)}
+
+
+def _compared(both: pd.DataFrame) -> dict[str, Any]:
+    """The difference of two columns, a system's and the baseline's; the first level of the index is the question."""
+    own, first = (both[column].to_numpy() for column in both)
+    change = mean_change(own - first, both.index.get_level_values(0).to_numpy())
+    return {"of": len(both), "value": own.mean(), "first": first.mean(), **change}

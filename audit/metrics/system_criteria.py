@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.evaluation.criteria import CRITERIA, Incomplete
+from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete
 from audit.metrics import metric
 from audit.metrics._systems import (
     BY_SYSTEM_QUESTION,
+    COMPOSITE,
+    COMPOSITE_NOTE,
+    DECIMALS,
     EVALUATIONS,
     REFERENCE_ROW,
     SYSTEM,
@@ -19,8 +22,8 @@ from audit.metrics._systems import (
     identity,
     systems_of,
 )
-from audit.stats.intervals import wilson, with_interval
-from audit.stats.means import mean_interval
+from audit.stats.intervals import Floats, wilson, with_interval
+from audit.stats.means import mean_change, mean_interval
 from audit.store.connection import Connection
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
@@ -167,3 +170,130 @@ def _scores(own: pd.DataFrame) -> Iterator[dict[str, object]]:
                 "answers": int(np.count_nonzero(scores == score)), "of": len(scores), "unread": len(own) - len(scores),
                 "trials": questions,
             }  # fmt: skip
+
+
+# -- The mean score of each answering system on each of the eight criteria -----------------------------------
+
+
+TABLE = TableSpec(
+    "The mean score of each answering system on each of the eight criteria",
+    (
+        Column.text("criterion", "Criterion", words=HEADINGS), SYSTEM, Column.count("answers", "Answers", "score readable"),
+        Column.count("unread", "Unreadable", "evaluations"), Column.decimal("mean", "Mean score"),
+        Column.decimal("sd", "Standard deviation"), Column.text("range", "Range", "worst to best"),
+    ),
+    (
+        "In every criterion the highest score is the best. If several judges scored an answer, their mean is used. Scores that "
+        "could not be read are in no mean.",
+        BY_SYSTEM_QUESTION,
+    ),
+)  # fmt: skip
+GLOSSARY = {"mean score": "The mean of a system's scores on one criterion; each criterion has a range of its own."}
+COLUMNS = ("criterion", "system_id", "name", "answers", "unread", "mean", "mean_low", "mean_high", "sd", "range")
+
+
+@metric(sql=EVALUATIONS, table=TABLE, glossary=GLOSSARY)
+def criteria_means(
+    con: Connection, judge: str | None = None, question_type: str | None = None, organ: str | None = None
+) -> pd.DataFrame:
+    """The mean score of each system on each criterion, over the answers on which it could be read.
+
+    judge                 only this judge's evaluations; None: those of all models, as in the metric `composite`
+    question_type, organ  count only these questions; None: all
+
+    One row per criterion and judged system, then 'reference' where reference answers were judged:
+        criterion, system_id, name         str
+        answers                            int, answers with a readable score
+        unread                             int, evaluations without one
+        mean, mean_low, mean_high          float, in the range of the criterion; 95 % interval with questions resampled
+        sd                                 float, standard deviation over these answers (n - 1)
+        range                              str, the worst and the best score
+
+    Raises NotInRunError for an unknown judge. Source: audit.evaluation.criteria.
+    """
+    table = evaluations(con, judge, question_type, organ, Incomplete.EXCLUDE, "")
+    systems = list(by_system(con, table))
+    rows = [
+        {"criterion": name.value, **row, **_mean_scores(own, name.value), "range": f"{scale.worst} to {scale.best}"}
+        for name, scale in CRITERIA.items()
+        for row, own in systems
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _mean_scores(own: pd.DataFrame, criterion: str) -> dict[str, Any]:
+    by_answer = own.dropna(subset=[criterion]).groupby("question")[criterion].mean()
+    mean, low, high = mean_interval(by_answer.to_numpy(dtype=float))
+    unread = int(own[criterion].isna().sum())
+    return {
+        "answers": len(by_answer), "unread": unread, "mean": mean, "mean_low": low, "mean_high": high, "sd": by_answer.std(),
+    }  # fmt: skip
+
+
+# -- The judge's scores of reference answers, which are right by definition ----------------------------------
+
+
+JUDGE_CALIBRATION_TABLE = TableSpec(
+    "Each answering system against the reference answers, by the same judge",
+    (
+        SYSTEM, Column.count("questions", "{Questions}", "that have both"),
+        Column.decimal("reference", "Reference answers", "composite"), Column.decimal("mean", "System", "composite"),
+        Column.decimal("change", "Difference"), Column.count("above", "System higher", "{questions}"),
+        Column.count("equal", "Equal", "{questions}"), Column.count("below", "System lower", "{questions}"),
+    ),
+    (
+        "Reference answers come from a trusted source and are judged like any other answer. What it deducts from them is its "
+        "own severity; where it scores a system above them, it rewards something other than being right.",
+        COMPOSITE_NOTE, BY_SYSTEM_QUESTION,
+    ),
+)  # fmt: skip
+JUDGE_CALIBRATION_GLOSSARY = {
+    "calibration": "Judging reference answers, which are right by definition, shows how severe the judge is and what it rewards.",
+}
+JUDGE_CALIBRATION_COLUMNS = (
+    "system_id", "name", "questions", "reference", "mean", "change", "change_low", "change_high", "above", "equal", "below",
+)  # fmt: skip
+
+
+@metric(sql=EVALUATIONS, table=JUDGE_CALIBRATION_TABLE, glossary=JUDGE_CALIBRATION_GLOSSARY)
+def judge_calibration(
+    con: Connection, incomplete: str = Incomplete.EXCLUDE, judge: str | None = None, question_type: str | None = None,
+    organ: str | None = None, weights: str = "",
+) -> pd.DataFrame:  # fmt: skip
+    """The composite of each system's answers next to that of the reference answers to the same questions.
+
+    incomplete, weights, judge, question_type, organ    as in the metric `composite`
+
+    One row per judged system in release order; none where no reference answer was judged:
+        system_id, name                    str
+        questions                          int, on which both the system's and the reference answer's composite are known
+        reference, mean                    float in [0, 10], the means over these; NaN without any
+        change, change_low, change_high    float, mean - reference, 95 % interval with questions resampled
+        above, equal, below                int, questions on which the system's composite is higher, the same, lower
+
+    Raises AuditError for another `incomplete` or wrong weights, NotInRunError for an unknown judge.
+    """
+    table = evaluations(con, judge, question_type, organ, incomplete, weights).dropna(subset=[COMPOSITE])
+    by_answer = table.assign(system=table["system"].fillna(-1)).groupby(["question", "system"])[COMPOSITE]
+    mean = by_answer.mean().round(DECIMALS).unstack()
+    if -1 not in mean.columns:
+        return pd.DataFrame(columns=list(JUDGE_CALIBRATION_COLUMNS))
+    rows = [
+        identity(system) | _against(both.to_numpy())
+        for system in systems_of(con).to_dict("records")
+        if system["system"] in mean.columns
+        for both in [mean[[-1, system["system"]]].dropna()]
+    ]
+    return pd.DataFrame(rows, columns=list(JUDGE_CALIBRATION_COLUMNS))
+
+
+def _against(both: Floats) -> dict[str, object]:
+    """`both` has the composites of the reference answer and of the system, one row per question."""
+    difference = both[:, 1] - both[:, 0]
+    change = mean_change(difference)
+    reference, mean = both.mean(axis=0) if len(both) else (float("nan"), float("nan"))
+    return {
+        "questions": len(both), REFERENCE: reference, "mean": mean,
+        **{name: change[name] for name in ("change", "change_low", "change_high")},
+        "above": int((difference > 0).sum()), "equal": int((difference == 0).sum()), "below": int((difference < 0).sum()),
+    }  # fmt: skip

@@ -12,9 +12,9 @@ from audit.queries.aligned_runs import ALIGNED
 from audit.queries.themes import GROUPING, REST, THEME_OF_PAIR, Grouping, grouping
 from audit.release.taxonomy import Taxonomy
 from audit.stats.bootstrap import MIN_QUESTIONS
+from audit.stats.clustered import share_changes
 from audit.stats.intervals import with_interval
 from audit.stats.paired import direction
-from audit.stats.share_changes import share_changes
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, sql_list
@@ -82,7 +82,7 @@ def themes_moved(con: Connection, taxonomy: Taxonomy, against: Taxonomy | None =
         first, second             int, disagreeing pairs
         share_first, share_second float in [0, 1]; NaN where a run has no disagreeing pair in common
         change                    float in [-1, 1]; change_low, change_high: 95 % interval for other questions and handbooks
-                                  (audit.stats.share_changes); NaN where it cannot be known
+                                  (audit.stats.clustered); NaN where it cannot be known
         moves                     str, 'rises', 'falls', 'not clear', 'the same' or 'too few questions'
 
     Takes a connection to both runs (audit.store.connection.open_two). Raises AuditError when the taxonomies share no theme.

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.evaluation.answer_features import FEATURES, answer_features
-from audit.evaluation.selective_answering import MIN_DIFFERING, RetrievalRule, learn_when_to_retrieve
+from audit.evaluation.selective_answering import FEATURES, MIN_DIFFERING, RetrievalRule, answer_features, learn_when_to_retrieve
 from audit.formatting import fixed
 from audit.metrics import metric
 from audit.metrics._systems import CHOSEN, COMPOSITE, composite_values, selection_parameters, system_number
@@ -238,7 +237,7 @@ def retrieval_signals(
 
     The options and the errors are those of `when_to_retrieve`.
     One row per feature that varies, the heaviest first:
-        feature               str, a key of audit.evaluation.answer_features.FEATURES, or 'type: NAME'
+        feature               str, a key of audit.evaluation.selective_answering.FEATURES, or 'type: NAME'
         questions             int, for which it is known
         weight, least, most   float, mean and extremes over repeats and folds, in log odds per standard deviation
 

@@ -13,7 +13,7 @@ from annotation.label_store import account_rows
 from annotation.label_store.access_log import Actor, Event, record_event
 from annotation.label_store.app_settings import StoredSetting, stored_settings
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import accounts, first_account, signing_in, vouched_sign_in
+from annotation.studies import accounts, signing_in
 from annotation.studies.accounts import Account, Role
 from annotation.studies.app_settings import with_stored
 from audit.errors import AuditError
@@ -95,7 +95,7 @@ def account_of(identity: ConnectionIdentity) -> Account | None:
         believed = now() < signed_in_at + accounts.SESSION_LENGTH
         if not believed:
             return None
-        return vouched_sign_in.vouched_account(label_store(), identity.proxy_user, signed_in_at, renewed=True)
+        return signing_in.vouched_account(label_store(), identity.proxy_user, signed_in_at, renewed=True)
     account = accounts.account_of_token(label_store(), identity.token, now()) if identity.token else None
     return account or _provider_account(identity.provider)
 
@@ -117,7 +117,7 @@ def _note_sign_in_elsewhere(identity: ConnectionIdentity, account: Account) -> N
         if identity.provider is None or accounts.normal_username(identity.provider.email) != account.username:
             return
         by, at, gap = "the identity provider", identity.provider.signed_in_at, timedelta(0)
-    vouched_sign_in.note_vouched_sign_in(label_store(), account.username, at, now(), by=by, address=visitor_address(), gap=gap)
+    signing_in.note_vouched_sign_in(label_store(), account.username, at, now(), by=by, address=visitor_address(), gap=gap)
 
 
 def download_recorder(file_name: str) -> Callable[[], None]:
@@ -164,15 +164,15 @@ def change_one_time_password(username: str, password: str, new_password: str) ->
 def first_account_offered() -> bool:
     """Whether whoever has the code of this server may make the first account here: not where people sign in elsewhere."""
     elsewhere = provider_configured() or bool(Settings().trusted_user_header)
-    return first_account.code_issued() and not elsewhere and not accounts_exist()
+    return signing_in.code_issued() and not elsewhere and not accounts_exist()
 
 
 def create_first_account(username: str, name: str, password: str, code: str) -> tuple[Account, str]:
     """Make the first account, a PI, and begin its session. Raises AuditError where it is not offered or the code is wrong."""
     if not first_account_offered():
-        raise AuditError(first_account.TAKEN if accounts_exist() else first_account.ELSEWHERE)
+        raise AuditError(signing_in.TAKEN if accounts_exist() else signing_in.ELSEWHERE)
     store, address = label_store(), visitor_address()
-    return _begun(first_account.create_first_account(store, username, password, code, now(), name=name, address=address))
+    return _begun(signing_in.create_first_account(store, username, password, code, now(), name=name, address=address))
 
 
 def _begun(token: str) -> tuple[Account, str]:
@@ -206,7 +206,7 @@ def provider_refusal() -> str:
         return "The identity provider did not send your e-mail address, so we cannot find your account."
     if not provider.verified:
         return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
-    return vouched_sign_in.vouched_refusal(label_store(), provider.email, provider.signed_in_at) or NO_ACCOUNT_OF_ADDRESS
+    return signing_in.vouched_refusal(label_store(), provider.email, provider.signed_in_at) or NO_ACCOUNT_OF_ADDRESS
 
 
 def _in_force(provider: ProviderSignIn) -> bool:
@@ -218,7 +218,7 @@ def _provider_account(provider: ProviderSignIn | None) -> Account | None:
     """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
     if provider is None or not provider.email or not provider.verified or not _in_force(provider):
         return None
-    return vouched_sign_in.vouched_account(label_store(), provider.email, provider.signed_in_at)
+    return signing_in.vouched_account(label_store(), provider.email, provider.signed_in_at)
 
 
 def current_settings() -> Settings:

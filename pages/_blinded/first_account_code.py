@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from annotation.label_store.engine import open_label_store, sqlite_path
-from annotation.studies import first_account
+from annotation.studies import signing_in
 from annotation.studies.accounts import list_accounts
 from audit.errors import AuditError
 from audit.settings import Settings
@@ -23,7 +23,7 @@ def offer_first_account() -> None:
     settings = Settings()
     if settings.trusted_user_header or provider_configured() or _has_accounts(settings.studies_url):
         return
-    message = MESSAGE.format(code=first_account.issue_code())
+    message = MESSAGE.format(code=signing_in.issue_code())
     if settings.log_format == "text":  # otherwise a program reads what this process prints
         print(message, flush=True)
     log.warning(message)

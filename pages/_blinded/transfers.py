@@ -20,8 +20,8 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 
 from annotation.studies.accounts import SESSION_LENGTH
 from audit.errors import AuditError
+from pages._blinded.identity import USER
 from pages._blinded.session_cookie import NAME
-from pages._blinded.trusted_proxy import USER
 
 BROWSER = b"x-handbook-browser"
 """Header by which the server itself says which browser sends a request. `.streamlit/config.toml` has Streamlit compare it."""

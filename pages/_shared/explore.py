@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
 
+from annotation.prevalence.by_group import GROUPS_TABLE
+from annotation.studies.item_groups import corrected_parts
+from annotation.studies.study_tables import labels_table
+from audit.charts.funnel import funnel
 from audit.charts.style import Figure
+from audit.exports.table_model import with_population_column
+from audit.metrics import Metric
+from audit.queries.human_ratings import human_ratings
+from audit.store.connection import open_store
 from audit.store.runs import Run
 from audit.tables import Column
+from audit.terms import display_name, fill
 from audit.vocabulary import Label
-from pages._shared.widgets import clicked_point, clicked_row, counts, go_to, table
+from pages._blinded.access import label_store
+from pages._shared.loaders import load
+from pages._shared.rating_sources import RatingSource, rating_sources
+from pages._shared.widgets import clicked_point, clicked_row, counts, csv_button, footer, go_to, say, table, title_of
 
 LABELS_OF_RATE: Mapping[str, Label] = {"r_abs": Label.ABSENT, "absence": Label.ABSENT, "r_con": Label.CONSISTENT}
 """A rate that is not about disagreement -> the label of the pairs that it counts."""
@@ -62,3 +74,93 @@ def listed_subjects(subjects: Sequence[str]) -> str:
     """The first subjects, and how many more there are."""
     more = len(subjects) - MAX_SUBJECTS
     return "; ".join(subjects[:MAX_SUBJECTS]) + (f"; {more} more" if more > 0 else "")
+
+
+# -- *Organs*, *Topics* and *Centers* ------------------------------------------------------------------------
+
+
+TITLE = "Corrected for the judge's errors"
+MEANING = (
+    "{title}: {n} rated pairs show how often raters confirm each of the judge's labels. The figures of each row are "
+    "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
+)
+SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "present", "n")
+
+
+def corrected_groups(run: Run, by: str) -> None:
+    """The table, if pairs of the run were sampled by design and rated; else nothing. `by`: organ, topic or center."""
+    source = next((one for one in rating_sources(run) if one.ratings.design is not None), None)
+    if source is None:
+        return
+    parts = _cached_parts(run.digest, run.loaded_at, by, source.title, _labels(source), _run=run, _source=source)
+    if parts["corrected"].isna().all():
+        return
+    st.header(TITLE, anchor=False)
+    counts(run, MEANING, title=source.title, n=f"{source.rated:,}")
+    columns = [replace(column, heading=title_of(run, by)) if column.name == "group" else column for column in SHOWN]
+    table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
+    with st.container(horizontal=True):
+        csv_button(with_population_column(parts, GROUPS_TABLE.population), f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
+        with st.popover("How this is computed", icon=":material/functions:"):
+            for note in GROUPS_TABLE.notes:
+                st.text(note)
+
+
+def _labels(source: RatingSource) -> bytes:
+    """All labels of a source, which distinguish two states of an open study."""
+    return b"".join(codes.tobytes() for codes in source.ratings.labels.values())
+
+
+@st.cache_data(show_spinner=False, max_entries=30)
+def _cached_parts(
+    digest: str, loaded_at: str, by: str, title: str, labels: bytes, *, _run: Run, _source: RatingSource
+) -> pd.DataFrame:
+    with open_store(_run.path) as con:
+        return corrected_parts(_source.ratings, _rated_pairs(_run, _source), con, (by,))
+
+
+def _rated_pairs(run: Run, source: RatingSource) -> pd.DataFrame:
+    return labels_table(label_store(), source.study_id) if source.study_id else load(human_ratings, run)
+
+
+# -- *Centers* and *Coverage* --------------------------------------------------------------------------------
+
+
+CASE_MIX_TITLE = "More or less disagreement than expected"
+CASE_MIX_MEANING = (
+    "Answering many disputed {questions} leads to many disagreements. Each dot is one {one}: its number of "
+    "disagreeing pairs, divided by the number expected if it disagreed as often as the others do on the same {questions}. If all "
+    "were equal, nearly all dots would lie between the lines. Click a dot to read its disagreements."
+)
+FOUND = (
+    "More different from the others than chance allows: {n} of {total} {many}. In a run where none differs, one is marked "
+    "one time in twenty."
+)
+NONE = "No {one} differs from the others more than chance allows, so none of the {total} has a rank."
+CASE_MIX_SHOWN = ("disagreeing", "expected", "alone", "ratio", "shrunken", "rank", "flag")
+RANKING = ("rank", "flag")
+"""Left out where nothing stands out: an order that is not known is not drawn."""
+
+
+def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
+    """The funnel, what stands out in a sentence, and the table.
+
+    frame  that of `metric` with a column of the ids that `rows` opens; names  what a reader calls its rows
+    word   handbook or center
+    """
+    if frame["ratio"].notna().sum() < 2:
+        return
+    own = frame.assign(name=names)
+    one, many = run.term(word), run.term(word, 2)
+    st.header(fill(run, CASE_MIX_TITLE), anchor=False)
+    counts(run, CASE_MIX_MEANING, one=one)
+    figure = funnel(own, "name", opens=rows.column)
+    alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
+    clickable_rates(run, figure, f"{metric.name}_funnel", alt, rows)
+    n, total = int((own["flag"] != "").sum()), len(own)
+    st.markdown(say(run, FOUND if n else NONE, n=n, total=total, one=one, many=many))
+    columns = [column for column in metric.table.pick(run) if column.name in CASE_MIX_SHOWN and (n or column.name not in RANKING)]
+    with st.expander("As a table"):
+        name = metric.table.pick(run, rows.column)[0]
+        table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
+    footer(frame, metric.name.replace("_", "-"), run, metric.name)

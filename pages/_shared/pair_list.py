@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -17,14 +16,14 @@ import streamlit as st
 
 from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
-from audit.metrics._search_places import ANSWER, QUESTION, TOPIC, SearchPlace
+from audit.metrics.disagreements import ANSWER, QUESTION, TOPIC, SearchPlace
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts
 from audit.vocabulary import Label, composed
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
-from pages._shared.search_hits import searched_words
+from pages._shared.search import searched_words
 from pages._shared.widgets import listed, title_of
 
 _list = component("_shared/pick_list")
@@ -231,12 +230,6 @@ def close_when_changed(name: str, view: Any, params: Sequence[str]) -> None:
     if st.session_state.get(key, view) != view:
         close(params)
     st.session_state[key] = view
-
-
-def opened_on(question_id: str, cells: pd.DataFrame, answering: pd.Series) -> tuple[str, str]:
-    """The open pair of handbooks on a question: the one in the address, else the first with the most serious label."""
-    linked = linked_pair(question_id, cells.index)
-    return linked or max(combinations(answering, 2), key=lambda handbooks: SEVERITY.get(str(cells.at[handbooks]), -1))
 
 
 def linked_pair(question_id: str, handbooks: pd.Index) -> tuple[str, str] | None:

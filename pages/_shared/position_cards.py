@@ -19,7 +19,7 @@ from audit.terms import terms
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
-from pages._shared.search_hits import hits_html, searched_words
+from pages._shared.search import hits_html, searched_words
 from pages._shared.widgets import counts, listed, say
 
 CSS = Path(__file__).with_name("positions.css")

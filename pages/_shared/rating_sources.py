@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from annotation.agreement.report import AgreementReport, agreement_report
-from annotation.label_store.raters import raters_of
+from annotation.label_store.seals import raters_of
 from annotation.label_store.studies import Study, StudyState, list_studies
-from annotation.prevalence.headline import CorrectedRate, corrected_disagreement
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement
 from annotation.ratings.design import MISSING
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.style import handbook_names
 from audit.metrics.question_positions import question_positions
@@ -18,6 +19,7 @@ from audit.release.taxonomy import Taxonomy
 from audit.result_cache import stored_for_every_question
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
+from audit.text.search_hits import SearchHit, find_hits
 from audit.text.word_match import STOP_STEMS, stems_of
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import component
@@ -183,3 +185,42 @@ def shortened(statement: str) -> str:
     if len(statement) <= MAX_STATEMENT:
         return statement
     return statement[:MAX_STATEMENT].rsplit(" ", 1)[0] + " …"
+
+
+# -- The words of the search in the address, and their places in what a page shows. Every character is escaped before a tag
+
+
+PARAM = "words"
+MAX_WORDS = 8
+HIT = Markup('<mark class="hit">{}</mark>')
+
+
+def searched_words() -> tuple[str, ...]:
+    """The words in the address, without repeats; () where nothing is searched for."""
+    return words_of(st.query_params.get(PARAM, ""))
+
+
+def words_of(typed: str) -> tuple[str, ...]:
+    """The words of a search, as the filters of pairs take them."""
+    return tuple(dict.fromkeys(typed.split()))[:MAX_WORDS]
+
+
+def hits_html(text: str, words: Sequence[str]) -> Markup:
+    """The escaped text with the words in `<mark>`."""
+    return hits_in(text, words)(0, len(text))
+
+
+def hits_in(text: str, words: Sequence[str]) -> Callable[[int, int], Markup]:
+    """The same for characters `start` to `end` of the text, so that other marks can surround hits and end inside them."""
+    hits = find_hits(text, words) if words else ()
+    return lambda start, end: Markup().join(_fragments(text, hits, start, end))
+
+
+def _fragments(text: str, hits: Sequence[SearchHit], start: int, end: int) -> list[str]:
+    fragments, done = list[str](), start
+    for hit in hits:
+        first, last = max(hit.start, start), min(hit.end, end)
+        if first < last:
+            fragments += [text[done:first], HIT.format(text[first:last])]
+            done = last
+    return [*fragments, text[done:end]]

@@ -37,7 +37,7 @@ from audit.vocabulary import DISAGREEING, Found
 from pages._blinded.templates import rendered, shortened
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
-from pages._shared.search_hits import hits_html, hits_in, searched_words
+from pages._shared.search import hits_html, hits_in, searched_words
 from pages._shared.source_links import citation_links_html, public_link_html
 from pages._shared.widgets import link
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import ascii_uppercase
 
 import streamlit as st
@@ -15,14 +16,25 @@ from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
 from annotation.studies.adjudication import list_disputes
 from annotation.studies.earlier_studies import pooled_ratings
+from annotation.studies.head_to_head import (
+    COUPLES_TABLE,
+    STRENGTHS_TABLE,
+    comparisons_of,
+    couples_frame,
+    side_sentence,
+    strengths_frame,
+    system_names,
+)
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
+from audit.exports.table_model import with_population_column
 from pages._blinded.access import current_account, label_store
-from pages._blinded.frame import synthetic_notice
+from pages._blinded.frame import escaped, synthetic_notice
+from pages._blinded.labelling.open_study import PARAM
 from pages._shared.loaders import loaded_runs
 from pages._shared.previews import no_banner, preview_banner
-from pages._shared.study_choice import pick_study
+from pages._shared.widgets import csv_button, table
 
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
@@ -122,3 +134,59 @@ def current_pooled(study_ids: tuple[str, ...]) -> Ratings:
 @st.cache_data(show_spinner=False, max_entries=20)
 def _cached_pooled(url: str, study_ids: tuple[str, ...], heads: LedgerHeads, _store: LabelStore) -> Ratings:
     return pooled_ratings(_store, study_ids)
+
+
+# -- The study that the pages about studies show: chosen once, named in the address, and kept from page to page
+
+
+LAST_STUDY = "last study seen"
+WIDGET = "study_chosen"
+NEW_STUDY_OPEN = "the fields of a new study are open"
+
+
+def pick_study(studies: Mapping[str, Study]) -> Study:
+    """The study in the address, else the one seen last, else the newest; `studies`: those that the page has, newest first.
+
+    Where the page cannot show the study of the session, it shows the newest and keeps the session's for other pages.
+    """
+    linked = st.query_params.get(PARAM)
+    wanted: str | None = linked or st.session_state.get(LAST_STUDY)
+    shown = wanted if wanted is not None and wanted in studies else next(iter(studies))
+    if linked and linked not in studies:
+        st.warning(f"The address names the study {escaped(linked)}, which this page does not have. It shows another one.")
+    elif wanted in (None, shown):
+        remember_study(shown)
+    st.session_state[WIDGET] = shown
+    st.selectbox("Study", list(studies), format_func=lambda key: f"{studies[key].title} ({key})", key=WIDGET, on_change=_chosen)
+    return studies[shown]
+
+
+def remember_study(study_id: str) -> None:
+    """Show this study from now on, on every page about studies."""
+    st.session_state[LAST_STUDY] = study_id
+    if st.query_params.get(PARAM) != study_id:
+        st.query_params[PARAM] = study_id
+
+
+def _chosen() -> None:
+    remember_study(st.session_state[WIDGET])
+
+
+# -- What people preferred in a head-to-head study -----------------------------------------------------------
+
+
+def preference_tables(store: LabelStore, study_id: str) -> None:
+    """Who was preferred to whom, the strengths of the systems, and whether the side of the screen mattered."""
+    comparisons = comparisons_of(store, study_id)
+    if comparisons.empty:
+        st.caption("No item of the study has been rated yet.")
+        return
+    names = system_names(store, study_id)
+    for key, spec, frame in (
+        ("couples", COUPLES_TABLE, couples_frame(comparisons, names)),
+        ("strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names)),
+    ):
+        table(frame, key, spec.columns, decimals=2)
+        st.caption(escaped(" ".join(spec.notes)))
+        csv_button(with_population_column(frame, spec.population), key, f"{study_id}_{key}.csv")
+    st.caption(escaped(side_sentence(comparisons)))

@@ -10,16 +10,15 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from markupsafe import Markup
 
-from audit.charts.captions import SAVED_WIDTH, with_caption
+from audit.charts.captions import SAVED_WIDTH, with_caption, with_notice, with_room_for_names
 from audit.charts.dark_mode import to_dark_mode
-from audit.charts.fallback_font import with_room_for_names
 from audit.charts.narrow import for_a_phone, is_rows_of_names
-from audit.charts.notices import with_notice
 from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
-from audit.formatting import isolated
+from audit.formatting import fixed, isolated, printable
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind
@@ -27,8 +26,8 @@ from audit.terms import RATE_SYMBOLS, terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark, is_phone
 from pages._blinded.scripts import script_path
+from pages._blinded.templates import rendered
 from pages._shared.previews import current_notice, current_source
-from pages._shared.printed_table import printed_table
 
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
@@ -268,3 +267,36 @@ def _column_config(values: pd.Series, column: Column, digits: int, decimals: int
     if pd.api.types.is_float_dtype(values):
         return st.column_config.NumberColumn(_heading(column), format=f"%.{decimals}f")
     return _heading(column)
+
+
+# -- A table on paper: all its rows in letters, where the screen shows a part that scrolls -------------------
+
+
+MAX_ROWS = 300
+"""More rows are for a file: they would take more than ten sheets."""
+
+
+def printed_table(readable: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> Markup:
+    """The HTML of a table that only a printer sees, every text escaped.
+
+    readable  as `pages._shared.widgets` shows it: shares in percent, an interval behind each column that has one
+    columns   its columns, with their headings; an interval column is not among them
+    """
+    by_name = {column.name: column for column in columns}
+    headings = [by_name[name].label if name in by_name else "95 % interval" for name in readable.columns]
+    rows = [
+        [_cell(value, by_name.get(str(name)), digits, decimals) for name, value in record.items()]
+        for record in readable.head(MAX_ROWS).to_dict("records")
+    ]
+    return rendered("_shared/printed_table.html", headings=headings, rows=rows, total=len(readable))
+
+
+def _cell(value: Any, column: Column | None, digits: int, decimals: int) -> tuple[str, bool]:
+    """A value in letters, and whether it is a number."""
+    if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
+        return NO_VALUE, False
+    if isinstance(value, str) or not isinstance(value, int | float) or isinstance(value, bool):
+        return printable(str(value)), False
+    if column is not None and column.kind is ColumnKind.SHARE:
+        return f"{fixed(value, digits)} %", True
+    return f"{value:,}" if isinstance(value, int) else fixed(value, decimals), True

@@ -5,9 +5,8 @@ import streamlit as st
 
 from audit.charts.style import LABEL_WORDS, percent
 from audit.exports.sections.pairs import label_counts
-from audit.metrics.composition import composition, used_columns
+from audit.metrics.composition import NOT_STATED, composition, question_sources, used_columns
 from audit.metrics.labels import labels
-from audit.metrics.question_sources import NOT_STATED, question_sources
 from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, display_name, terms

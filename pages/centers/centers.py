@@ -8,9 +8,7 @@ import streamlit as st
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.metrics.case_mix import center_case_mix
 from audit.metrics.handbooks import centers
-from pages._shared.case_mix import case_mix_section
-from pages._shared.corrected_groups import corrected_groups
-from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.explore import RowFilter, case_mix_section, clickable_rates, clickable_table, corrected_groups
 from pages._shared.found_states import errors_of, where_silence_is
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -16,8 +16,7 @@ from audit.formatting import signed
 from audit.metrics.editions import UPDATED, editions
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.records import left_out
-from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, VERDICTS, runs, runs_change, verdict
-from audit.metrics.runs_mean import runs_mean
+from audit.metrics.runs import BOTH, IN_ALL, LOST, REVEALED, VERDICTS, runs, runs_change, runs_mean, verdict
 from audit.queries.lookup import handbook_list
 from audit.stats.paired import SAME, UNKNOWN
 from audit.store.runs import Run

@@ -12,8 +12,7 @@ from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.terms import fill
 from pages._blinded.option_labels import distinct_labels
-from pages._shared.case_mix import case_mix_section
-from pages._shared.explore import RowFilter
+from pages._shared.explore import RowFilter, case_mix_section
 from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -13,8 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import handbook_names
-from audit.metrics._search_places import places_in_pairs, places_in_questions
-from audit.metrics.disagreements import ORDERS, Filters, disagreements
+from audit.metrics.disagreements import ORDERS, Filters, disagreements, places_in_pairs, places_in_questions
 from audit.metrics.disputed_questions import disputed_questions
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair

@@ -7,7 +7,7 @@ import streamlit as st
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.studies import Study, StudyState, list_studies
 from annotation.studies.accounts import Role
-from annotation.studies.study_part import study_part
+from annotation.studies.validation import study_part
 from annotation.studies.verdict_store import find_origin
 from annotation.theme_edits.record import curation_part
 from audit.exports.context import CurationPart

@@ -9,8 +9,7 @@ from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import fill
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
-from pages._shared.corrected_groups import corrected_groups
-from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table, corrected_groups
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -2,25 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import comb
+from pathlib import Path
+from urllib.parse import urlencode
+
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.style import handbook_names
 from audit.metrics.disagreements import Filters
 from audit.metrics.position_groups import matrix, position_groups
+from audit.queries.answers_on import ABSENT, ANSWERED, NOT_ASKED, UNREAD, HandbookAnswer, answers_on
+from audit.queries.citations import citations
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
+from audit.store.runs import Run
+from audit.vocabulary import Found
+from pages._blinded.templates import rendered, shortened
+from pages._shared.found_states import errors_of, miss_sentence
+from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, linked_pair
 from pages._shared.pickers import asked_question, pick_question
 from pages._shared.position_cards import most_differing, position_cards, positions_on
 from pages._shared.question_detail import all_answers, label_counts, pairs_on, pick_two, summary, two_answers
+from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, footer, say
 from pages.question.label_matrix import label_matrix
-from pages.question.unlabelled import unlabelled_question
 
 UNLABELLED = "What each {handbook} says, in its own words."
 PICK = "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter; or choose any two {handbooks} here."
+
+
+# -- A question that nothing has compared yet ----------------------------------------------------------------
+
+
+CSS = Path(__file__).with_name("unlabelled.css")
+READ = {
+    Found.STATED: "Stated ({n})",
+    ANSWERED: "Answers ({n})",
+    Found.PERHAPS: "Perhaps: see these passages ({n})",
+}
+"""State -> the heading above the words of the handbooks in it, in the order of the page."""
+LISTED = {
+    Found.NOT_FOUND: "**Not found** ({n}), which does not prove that they are silent. Open one to see its nearest passages:",
+    ABSENT: "**Does not address the {question}** ({n}):",
+    UNREAD: "**The reply could not be read** ({n}):",
+    NOT_ASKED: "**Not asked** ({n}):",
+}
+"""State -> the line above the names of the handbooks in it."""
+SPLIT = {
+    True: "Of {n} {handbooks} that should answer: {parts}. ",
+    False: "Besides, {n} {handbooks} of another {organ} say something on it.",
+}
+NOT_COMPARED = "No model has compared these yet"
+COST = (
+    "Which of them agree is not known. A judge would compare {pairs} on this {question}; on the whole run it would take {cost}."
+)
+
+
+def unlabelled_question(run: Run, names: dict[str, str]) -> None:
+    """The page *Question* of a run without pairs; `names` of the handbooks by id."""
+    question_id = pick_question(run)
+    answers = load(answers_on, run, question_id=question_id)
+    st.markdown(_summary(run, answers))
+    st.header(NOT_COMPARED, anchor=False)
+    couples = comb(sum(one.state in READ for one in answers), 2)
+    cost_of_judging(run, COST, pairs="1 pair" if couples == 1 else f"{couples:,} pairs")
+    st.html(CSS)
+    for state, heading in READ.items():
+        if own := [one for one in answers if one.state == state]:
+            st.subheader(heading.format(n=len(own)), anchor=False)
+            st.html(_cards(run, question_id, own, names))
+    for state, line in LISTED.items():
+        # Those of another organ are not expected to answer
+        if own := [one for one in answers if one.state == state and one.should_answer]:
+            st.markdown(say(run, line, n=len(own)))
+            st.html(_names(run, question_id, own, names))
+    if errors_of(run).searched:
+        st.caption(miss_sentence(run))
+
+
+def _summary(run: Run, answers: Sequence[HandbookAnswer]) -> str:
+    """How many of those that should answer are in which state, and how many others say something."""
+    expected = [one.state for one in answers if one.should_answer]
+    parts = [f"{expected.count(state)} {_short(state)}" for state in (*READ, *LISTED) if state in expected]
+    others = sum(one.state in READ for one in answers if not one.should_answer)
+    sentence = say(run, SPLIT[True], n=len(expected), parts=", ".join(parts))
+    return sentence + (say(run, SPLIT[False], n=others) if others else "")
+
+
+def _short(state: str) -> str:
+    return {ANSWERED: "answer", Found.PERHAPS: "perhaps", ABSENT: "do not address it", NOT_ASKED: "were not asked"}.get(
+        state, state
+    )
+
+
+def _cards(run: Run, question_id: str, answers: Sequence[HandbookAnswer], names: dict[str, str]) -> Markup:
+    """Each handbook's words with links to their pages and to the passages."""
+    cited = load(citations, run, question_id=question_id)
+    cards = [
+        (
+            names.get(one.handbook_id, one.handbook_id),
+            shortened(one.answer or ""),
+            citation_links_html(run, question_id, one.handbook_id, cited.get(one.handbook_id, ())),
+            _address(run, question_id, one.handbook_id),
+        )
+        for one in answers
+    ]
+    return rendered("question/unlabelled.html", answers=cards)
+
+
+def _names(run: Run, question_id: str, answers: Sequence[HandbookAnswer], names: dict[str, str]) -> Markup:
+    """The names of handbooks, each a link to its nearest passages."""
+    one_link = Markup('<a href="{}" target="_self">{}</a>')
+    links = (
+        one_link.format(_address(run, question_id, one.handbook_id), names.get(one.handbook_id, one.handbook_id))
+        for one in answers
+    )
+    return Markup('<p class="names">{}</p>').format(Markup(" · ").join(links))
+
+
+def _address(run: Run, question_id: str, handbook_id: str) -> str:
+    return f"answer?{urlencode({'run': run.key, 'question': question_id, 'handbook': handbook_id})}"
+
 
 with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     names = handbook_names(load(handbook_list, run))

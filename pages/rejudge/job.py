@@ -11,8 +11,7 @@ from audit.charts.style import coefficient, coefficient_interval, handbook_names
 from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.errors import AuditError
 from audit.formatting import duration
-from audit.jobs.processes import STOPPED, cancel_job, discard_job, find_job, list_jobs
-from audit.jobs.progress import LOADING, WRITING
+from audit.jobs.processes import LOADING, STOPPED, WRITING, cancel_job, discard_job, find_job, list_jobs
 from audit.jobs.rejudging import (
     KIND,
     MAX_REPLIES,

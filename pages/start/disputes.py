@@ -21,7 +21,7 @@ from pages._blinded.scripts import script_path
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
 from pages._shared.position_cards import card_of, positions_on
-from pages._shared.who_says_what import who_says_what
+from pages._shared.question_detail import who_says_what
 
 CSS = Path(__file__).with_name("disputes.css")
 POSITIONS, CENTERS = 2, 4

@@ -11,8 +11,7 @@ from annotation.prevalence.estimates import human_labels
 from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
 from audit.jobs.asking import prepare
-from audit.metrics.disputed_questions import disputed_questions
-from audit.metrics.disputed_shares import disputed_shares
+from audit.metrics.disputed_questions import disputed_questions, disputed_shares
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import MATCHING

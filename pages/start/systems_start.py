@@ -10,7 +10,7 @@ import streamlit as st
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 from audit.metrics._systems import COMPOSITE
 from audit.metrics.preferences import preferences
-from audit.metrics.system_differences import system_differences
+from audit.metrics.systems import system_differences
 from audit.queries.system_answers import judges_of_systems
 from audit.store.runs import Run
 from audit.vocabulary import RaterKind

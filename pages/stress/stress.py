@@ -10,7 +10,7 @@ import streamlit as st
 
 from audit.charts.stress import selective_curves
 from audit.exports.sections.stress import CONTEXTS, CURVES, PAIRED, SELECTIVE, along, curves_of
-from audit.metrics._stress import MEASURE_TITLES
+from audit.metrics.stress import MEASURE_TITLES
 from audit.queries.stress import StressItemView, stress_item, stress_item_list, stress_scope, tested_systems
 from audit.store.runs import Run
 from audit.terms import fill

@@ -6,27 +6,36 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.criteria import criteria_bars
+from audit.charts.style import coefficient, coefficient_interval
+from audit.charts.systems import downstream_bubbles
+from audit.errors import MissingLibraryError
 from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete
 from audit.exports.sections.systems import (
+    ALIGNMENT,
     BY_TYPE,
     CRITERION_SCORES,
     DIFFERENCES,
+    DOWNSTREAM,
+    EFFECTS,
     MEASURES,
+    PEOPLE,
+    PREFERENCES,
     QUALITY,
     REPLIES,
+    STRENGTHS,
+    TRUST,
+    WHEN_TO_RETRIEVE,
     titles_of,
 )
-from audit.metrics._systems import MEASURE_TITLES, WORDS
-from audit.metrics.systems import systems
+from audit.metrics._systems import COMPOSITE, MEASURE_TITLES, WORDS
+from audit.metrics.systems import downstream_points, systems
 from audit.store.runs import Run
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_without_systems
-from pages._shared.widgets import chart, counts, link, say
-from pages.systems.preferences import calibration_section, preferences_section
-from pages.systems.retrieval import retrieval_section, when_to_retrieve_section
+from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 INCOMPLETE_WORDS: dict[str, str] = {Incomplete.EXCLUDE: "Leave out", Incomplete.ZERO: "0 points each"}
@@ -115,6 +124,107 @@ def differences(run: Run, chosen: QuestionFilter, baseline: str | None, incomple
     against = frame["against"].iloc[0]
     st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
     sections.body(run, DIFFERENCES, frame)
+
+
+# -- The part of the page Systems about preferences ----------------------------------------------------------
+
+
+MIN_SYSTEMS = 3
+"""With two systems, the share that prefers one says all that a strength could."""
+
+
+def preferences_section(run: Run, chosen: QuestionFilter) -> None:
+    """Preferences by couple of systems and kind of rater; strengths, alignment with the judge, and effects of side and length."""
+    if not sections.show(run, PREFERENCES, **chosen.options).empty:
+        strengths(run, chosen)
+        alignment(run, chosen)
+        sections.show(run, EFFECTS, **chosen.options)
+
+
+def strengths(run: Run, chosen: QuestionFilter) -> None:
+    """Bradley-Terry strengths, where people compared three systems or more."""
+    frame = load(STRENGTHS.metric, run, **chosen.options)
+    if len(frame) < MIN_SYSTEMS:
+        return
+    sections.heading(run, STRENGTHS)
+    known = frame.dropna(subset=["strength"])
+    if known.empty:
+        counts(run, "No finite strengths fit: some system was never, or always, preferred to those it was compared with.")
+        return
+    sections.drawing(run, STRENGTHS, known)
+    sections.listing(run, STRENGTHS, frame)
+
+
+def alignment(run: Run, chosen: QuestionFilter) -> None:
+    """How often the judge prefers what people prefer, and how far two people agree."""
+    if not sections.show(run, ALIGNMENT, **chosen.options).empty:
+        sections.show(run, PEOPLE, **chosen.options)
+
+
+def calibration_section(run: Run, chosen: QuestionFilter, incomplete: str) -> None:
+    """How far the judge's composite can be trusted: against the reference answers, and corrected by people's scores."""
+    frames = [(lead, metric, load(metric, run, incomplete=incomplete, **chosen.options)) for lead, metric in TRUST]
+    if all(frame.empty for *_, frame in frames):
+        return
+    st.header("How far the judge's scores can be trusted", anchor=False)
+    for lead, metric, frame in frames:
+        if not frame.empty:
+            counts(run, lead)
+            table(frame, f"{metric.name}_table", metric.table.pick(run))
+            footer(frame, metric.name.replace("_", "-"), run, metric.name)
+
+
+# -- The part of the page Systems about retrieval ------------------------------------------------------------
+
+
+def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
+    """Composites against measures of retrieval, question by question, with their correlations."""
+    sections.heading(run, DOWNSTREAM)
+    frame, points = load(DOWNSTREAM.metric, run, **chosen.options), load(downstream_points, run, **chosen.options)
+    if frame.empty:
+        counts(run, DOWNSTREAM.empty)
+        return
+    drawn = frame[frame["outcome"] == COMPOSITE]
+    if not drawn.empty:
+        names = dict(zip(drawn["system_id"], drawn["name"], strict=True))
+        left, right = st.columns(2)
+        with left:
+            system = pick_one("System", list(names), "system", default=next(iter(names)), format_func=named_by(names))
+        # A measure that is the same on every question correlates with nothing, so it is not the first to be shown.
+        own = drawn[drawn["system_id"] == system].sort_values("spearman", key=lambda rho: rho.isna(), kind="stable")
+        with right:
+            measure = choose("Measure of retrieval", list(own["measure"]), "found_by", named_by(MEASURE_TITLES))
+        row = own[own["measure"] == measure].iloc[0]
+        shown = points[(points["system_id"] == system) & (points["measure"] == measure)]
+        alt = f"The composite of each question's answer against its {MEASURE_TITLES[measure]}."
+        chart(downstream_bubbles(shown, MEASURE_TITLES[measure]), "downstream", alt)
+        counts(
+            run,
+            "{n} {questions}. Spearman's rho **{rho}** (95 % interval {rho_span}), Pearson's r **{r}** ({r_span}).",
+            n=f"{row['questions']:,}",
+            rho=coefficient(row["spearman"]),
+            r=coefficient(row["pearson"]),
+            rho_span=coefficient_interval(row["spearman_low"], row["spearman_high"]),
+            r_span=coefficient_interval(row["pearson_low"], row["pearson_high"]),
+        )
+    sections.listing(run, DOWNSTREAM, frame)
+
+
+def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
+    """Whether it can be told beforehand for which questions retrieval helps, with what that gains."""
+    sections.heading(run, WHEN_TO_RETRIEVE)
+    try:
+        frame = load(WHEN_TO_RETRIEVE.metric, run, **chosen.options)
+    except MissingLibraryError as error:
+        counts(run, "{sentence}", sentence=error)
+        return
+    if frame.empty:
+        counts(run, WHEN_TO_RETRIEVE.empty)
+        return
+    first = frame.iloc[0]
+    counts(run, "{alone} or {retrieving}?", alone=first["alone"], retrieving=first["retrieving"])
+    st.markdown(say(run, "**{finding}**", finding=" ".join(filter(None, frame["finding"]))))
+    sections.listing(run, WHEN_TO_RETRIEVE, frame)
 
 
 with page("Systems", LEAD, without_pairs=LEAD) as run:

@@ -12,8 +12,7 @@ from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
-from pages._shared.corrected_groups import corrected_groups
-from pages._shared.explore import RowFilter, clickable_rates, clickable_table
+from pages._shared.explore import RowFilter, clickable_rates, clickable_table, corrected_groups
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -31,8 +31,14 @@ from annotation.studies.accounts import (
     sign_out,
     sign_out_everywhere,
 )
-from annotation.studies.signing_in import PasswordChangeError, change_one_time_password, sign_in
-from annotation.studies.vouched_sign_in import continue_vouched, vouched_account, vouched_refusal
+from annotation.studies.signing_in import (
+    PasswordChangeError,
+    change_one_time_password,
+    continue_vouched,
+    sign_in,
+    vouched_account,
+    vouched_refusal,
+)
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 

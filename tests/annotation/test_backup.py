@@ -16,13 +16,12 @@ from sqlalchemy import inspect, text
 
 from annotation.label_store.access_log import list_log
 from annotation.label_store.assignments import Choice, next_task
-from annotation.label_store.backup import copy_database
 from annotation.label_store.engine import LabelStore, open_label_store, serving_lock
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.studies.accounts import open_session
-from annotation.studies.backup import CheckedCopy, back_up, restore
+from annotation.studies.backup import CheckedCopy, back_up, copy_database, restore
+from annotation.studies.signing_in import vouched_account
 from annotation.studies.verification import verify_study
-from annotation.studies.vouched_sign_in import vouched_account
 from audit.errors import AuditError
 from tests.support.studies import NOW, rate, study_of
 

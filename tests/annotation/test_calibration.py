@@ -11,8 +11,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import ItemKind
 from annotation.schemes import HEAD_TO_HEAD
 from annotation.studies.calibration import MIN_KAPPA, MIN_SHARE, Calibration, calibration_of
-from annotation.studies.expected_precision import expected_precision, with_earlier
-from annotation.studies.sample_plan import StratumPlan
+from annotation.studies.sample_plan import StratumPlan, expected_precision, with_earlier
 from tests.support.studies import compared, item, rate, study_of
 
 

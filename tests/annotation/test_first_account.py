@@ -9,8 +9,7 @@ from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import LabelStore, SignInError, StudyError
 from annotation.label_store.stored_values import to_timestamp
 from annotation.studies.accounts import Role, account_of_token, list_account_states, list_accounts
-from annotation.studies.first_account import TAKEN, WRONG_CODE, code_issued, create_first_account, issue_code, withdraw_code
-from annotation.studies.signing_in import sign_in
+from annotation.studies.signing_in import TAKEN, WRONG_CODE, code_issued, create_first_account, issue_code, sign_in, withdraw_code
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 

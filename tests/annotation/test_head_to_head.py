@@ -16,17 +16,15 @@ from openpyxl import Workbook, load_workbook
 from sqlalchemy import text
 
 from annotation.agreement.report import AgreementReport, report_without_judge
-from annotation.label_store.assignments import Choice, list_tasks
+from annotation.label_store.assignments import Choice, list_tasks, open_reference
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
-from annotation.label_store.reference_answers import open_reference
 from annotation.label_store.results import NewDecision, assignment_rows, submit_decision
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.adjudication import close_study, gold_labels, list_disputes
 from annotation.studies.backup import back_up
-from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.preference_results import (
+from annotation.studies.head_to_head import (
     comparisons_of,
     couples_frame,
     preference_records,
@@ -35,6 +33,7 @@ from annotation.studies.preference_results import (
     strengths_frame,
     system_names,
 )
+from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.study_tables import codebook, labels_table, ratings_table, repeats_table, study_ratings
 from annotation.studies.verification import verify_study
 from tests.support.studies import NOW, compared, head_to_head_of, later, people, prefer, seat_at, step, study_of

@@ -12,8 +12,14 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD
-from annotation.studies.head_to_head import DECLINED, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study, systems_in
-from annotation.studies.preference_results import preferences_jsonl
+from annotation.studies.head_to_head import (
+    DECLINED,
+    HeadToHeadPlan,
+    draw_head_to_head,
+    draw_head_to_head_study,
+    preferences_jsonl,
+    systems_in,
+)
 from annotation.studies.verification import verify_study
 from audit.store.runs import Run
 from tests.support.loading import ask, load

@@ -10,8 +10,8 @@ import pytest
 
 from annotation.label_store.engine import open_label_store
 from annotation.studies.item_groups import item_groups
-from annotation.studies.study_part import opened_run
 from annotation.studies.study_tables import labels_table
+from annotation.studies.validation import opened_run
 from audit.settings import Settings
 from audit.store.runs import list_runs
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.raters import raters_of, state_raters
+from annotation.label_store.seals import raters_of, state_raters
 from annotation.studies.verification import verify_study
 from audit.vocabulary import Raters, stated_raters
 from tests.support.studies import NOW, study_of

@@ -7,14 +7,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from annotation.agreement.rationale_overlap import MarkedItem, rationale_overlap
 from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, save_draft, submit_rating
 from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.studies import StudyState
 from annotation.studies.adjudication import list_disputes
-from annotation.studies.marked_items import overlap_of_study
+from annotation.studies.marked_items import MarkedItem, overlap_of_study, rationale_overlap
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verification import verify_study
 from tests.support.studies import NOW, history, item, rate, seat_at, step, study_of

@@ -7,8 +7,7 @@ from sqlalchemy import update
 
 from annotation.agreement.report import agreement_report
 from annotation.label_store.engine import LabelStore, StudyError
-from annotation.studies.registered_outcome import outcome_sentence
-from annotation.studies.registration import PRIMARY_FIGURES, Registration, registration_of
+from annotation.studies.registration import PRIMARY_FIGURES, Registration, outcome_sentence, registration_of
 from annotation.studies.sampling import draw_sample, draw_study
 from annotation.studies.verdict_store import designs, find_origin
 from annotation.studies.verification import verify_study

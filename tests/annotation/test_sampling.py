@@ -15,8 +15,7 @@ from annotation.label_store.assignments import list_tasks
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import ItemKind, StudyState, find_study
-from annotation.studies.masking_preview import blind_answer
-from annotation.studies.names_left import names_left_in_study
+from annotation.studies.masking_preview import blind_answer, names_left_in_study
 from annotation.studies.packets import packet_csv
 from annotation.studies.sample_plan import SamplePlan, allocate_items, apportion
 from annotation.studies.sampling import draw_sample, draw_study

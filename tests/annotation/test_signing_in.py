@@ -11,18 +11,17 @@ from argon2 import PasswordHasher
 
 from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import LabelStore, SignInError
-from annotation.studies import passwords
-from annotation.studies.accounts import account_of_token, open_session
-from annotation.studies.passwords import HASHES_AT_ONCE, default_hasher
+from annotation.studies import accounts
+from annotation.studies.accounts import HASHES_AT_ONCE, account_of_token, default_hasher, open_session
 from annotation.studies.signing_in import (
     ACCOUNT_FAILURES,
     ADDRESS_FAILURES,
     MAX_WAIT,
     PAIR_FAILURES,
     network_of,
+    note_vouched_sign_in,
     sign_in,
 )
-from annotation.studies.vouched_sign_in import note_vouched_sign_in
 from tests.support.studies import CHEAP, NOW, PASSWORD, later, people
 
 HOME, ELSEWHERE = "192.0.2.1", "198.51.100.7"
@@ -86,8 +85,8 @@ def test_without_a_turn_a_password_is_not_checked_not_counted_and_the_person_hea
     lite: LabelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people(lite, "ana")
-    monkeypatch.setattr(passwords, "MAX_QUEUE_S", 0.01)
-    with passwords._hashing_slot(), passwords._hashing_slot():
+    monkeypatch.setattr(accounts, "MAX_QUEUE_S", 0.01)
+    with accounts._hashing_slot(), accounts._hashing_slot():
         for _ in range(PAIR_FAILURES + 1):
             with pytest.raises(SignInError, match="Too many people are signing in at this moment"):
                 enter(lite, "ana", PASSWORD)

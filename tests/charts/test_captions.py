@@ -1,10 +1,9 @@
 import pandas as pd
 import pytest
 
-from audit.charts.captions import CAPTION_ROOM, LINES, with_caption
+from audit.charts.captions import CAPTION_ROOM, LINES, with_caption, with_notice
 from audit.charts.criteria import preference_bars
 from audit.charts.labels import two_step_bar
-from audit.charts.notices import with_notice
 from audit.vocabulary import LABELS
 
 SOURCE = "Run of 24 handbooks, 118 questions. Source: Demo (demo@1)."

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from audit.charts.fallback_font import BESIDE_PX, width_of, with_room_for_names
+from audit.charts.captions import BESIDE_PX, width_of, with_room_for_names
 
 NAME = "National Heart, Lung, and Blood Institute"
 

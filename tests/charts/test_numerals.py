@@ -73,7 +73,10 @@ def test_a_share_below_nothing_by_rounding_is_nothing():
 
 def test_a_metric_in_a_terminal_has_no_negative_zero():
     run = Run("r", "A run", "d" * 64, False, True, "", Path())
-    rows = {"level": ["question", "topic"], "units": [9, 9], "rho": [-0.0, -0.5]}
+    rows = {
+        "level": ["question", "topic"], "units": [9, 9], "rho": [-0.0, -0.5], "disputed": [8, 8],
+        "rho_disputed": [-0.0, 0.1], "rho_significance": [0.2, -0.0],
+    }  # fmt: skip
     text = markdown_text(pd.DataFrame(rows), run, "severity_rho")
     assert f"| question | 9 | {MINUS}0" not in text
     assert f"| topic | 9 | {MINUS}0.500 |" in text

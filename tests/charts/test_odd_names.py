@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audit.charts
-from audit.charts.confusion import confusion_figure
 from audit.charts.coverage import coverage_figure, coverage_rows, profile_bars
 from audit.charts.criteria import criteria_bars, preference_bars
 from audit.charts.found_states import state_bars
@@ -28,11 +27,12 @@ from audit.charts.routing import budget_bars, dominance_dots, route_picture
 from audit.charts.run_changes import change_dots, change_steps
 from audit.charts.search import search_curves_figure
 from audit.charts.stress import selective_curves, stress_curves_figure
-from audit.charts.style import ELLIPSIS, clipped
+from audit.charts.style import ELLIPSIS, html
 from audit.charts.systems import difference_dots, downstream_bubbles, mean_dots, strength_dots
 from audit.charts.themes import theme_bars, theme_treemap
-from audit.charts.transitions import flows_figure, transitions_figure
+from audit.charts.transitions import confusion_figure, flows_figure, transitions_figure
 from audit.evaluation.criteria import CRITERIA, Criterion
+from audit.terms import display_name
 from audit.vocabulary import PRESENT_LABELS, Label
 
 LONG = "a unit for people who wait and for those who have waited, " * 4
@@ -82,7 +82,7 @@ def matrix() -> Drawn:
     figure = matrix_figure(cells, dict(zip(IDS, NAMES, strict=True)), pd.Series(1, index=IDS))
     targets = next(trace for trace in figure.data if trace.customdata is not None)
     rows = {int(y): name for y, name in zip(targets.y, targets.hovertext, strict=True)}
-    whole = [clipped(name, 10_000) for name in NAMES]
+    whole = [html(display_name(name)) for name in NAMES]
     assert list(figure.layout.xaxis.ticktext) == whole
     return figure, {row: VALUES[row] for row, name in rows.items() if name == whole[row]}
 
@@ -370,8 +370,8 @@ def test_names_that_are_alike_without_their_underscores_keep_them():
 
 
 def test_a_name_that_is_written_from_right_to_left_has_its_own_direction():
-    assert clipped("ברוש.") == "\u2068ברוש.\u2069"
-    assert clipped("Elm.") == "Elm."
+    assert clipped_names(["ברוש."])[0] == "\u2068ברוש.\u2069"
+    assert clipped_names(["Elm."])[0] == "Elm."
 
 
 def test_two_systems_of_the_same_name_are_told_apart_by_their_ids():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.charts.search import search_curves_figure
-from audit.evaluation.search_curves import search_curves
+from audit.evaluation.retrieval_measures import search_curves
 
 
 def test_each_way_has_a_line_with_its_two_states_marked() -> None:

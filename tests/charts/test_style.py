@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from audit.charts.dark_mode import DARK_LABEL_COLOURS
-from audit.charts.style import LABEL_COLOURS, clipped, html, interval, organ_colours, percent
+from audit.charts.names import clipped_names
+from audit.charts.style import LABEL_COLOURS, html, interval, organ_colours, percent
 from audit.terms import display_name
 from audit.vocabulary import LABELS, Label
 
@@ -51,7 +52,7 @@ def test_an_unknown_interval_is_empty():
 def test_names_lose_underscores_and_tags_stay_text():
     assert display_name("heart_lung_blood_sleep") == "heart lung blood sleep"
     assert html("<b>a</b> & b") == "&lt;b&gt;a&lt;/b&gt; &amp; b"
-    assert clipped("a" * 50, 10) == "a" * 9 + "…"
+    assert clipped_names(["a" * 50], 10) == ["a" * 9 + "…"]
 
 
 HEX_COLOUR = re.compile(r'"(#[0-9a-f]{6})"')

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.demo import SHIPPED_SCALE, SHIPPED_SEED, package_data
+from audit.cli.dashboard import SHIPPED_SCALE, SHIPPED_SEED, package_data
 from audit.cli.main import main
 from audit.settings import Settings
 from audit.store.load import load_release
@@ -55,7 +55,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(settings: Settings, ca
 def test_without_a_checkout_other_demos_are_refused_in_one_sentence(
     options: list[str], settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("audit.cli.demo.SIMULATOR", "tests.not_here")
+    monkeypatch.setattr("audit.cli.dashboard.SIMULATOR", "tests.not_here")
     assert main(["demo", "--no-serve", *options]) == 2
     said = capsys.readouterr().err
     assert "comes with a checkout of the project. Nothing was written. Run this command in a checkout" in said

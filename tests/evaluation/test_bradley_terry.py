@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.evaluation.bradley_terry import bradley_terry, strengths
+from audit.evaluation.preferences import bradley_terry, strengths
 from tests.evaluation.comparisons import comparisons_from, comparisons_of
 
 TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]

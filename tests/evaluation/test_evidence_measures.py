@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.evaluation.evidence_measures import answer_relevance, context_precision, is_verbatim, share_accepted
+from audit.evaluation.retrieval_measures import answer_relevance, context_precision, is_verbatim, share_accepted
 
 
 def test_a_share_is_of_all_and_none_of_nothing() -> None:

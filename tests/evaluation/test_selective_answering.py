@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.evaluation.answer_features import answer_features
-from audit.evaluation.selective_answering import MIN_DIFFERING, learn_when_to_retrieve
+from audit.evaluation.selective_answering import MIN_DIFFERING, answer_features, learn_when_to_retrieve
 from audit.stats.means import mean_change
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra models)")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
 
-from audit.evaluation.side_effects import side_effect
+from audit.evaluation.preferences import side_effect
 from tests.evaluation.comparisons import comparisons_from, comparisons_of
 
 TRUTH = {"good": 0.7, "middling": 0.0, "poor": -0.7}

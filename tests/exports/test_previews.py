@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from audit.charts.captions import ROOM, with_notice
 from audit.charts.figure_files import NoPicturesError
 from audit.charts.labels import two_step_bar
-from audit.charts.notices import ROOM, with_notice
 from audit.cli.main import main
 from audit.exports.package import package
 from audit.exports.package_request import ExportRequest

@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from audit.exports import sheet_limits
-from audit.exports.sheet_limits import MAX_TEXT, cell_text, fitted
+from audit.exports import xlsx
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_table
-from audit.exports.xlsx import MAX_HEIGHT_PT, xlsx_bytes
+from audit.exports.xlsx import MAX_HEIGHT_PT, MAX_TEXT, cell_text, fitted, xlsx_bytes
 from audit.tables import Column
 
 
@@ -68,7 +67,7 @@ def test_a_control_character_becomes_a_space_and_is_counted():
 
 
 def test_rows_that_do_not_fit_are_counted_in_a_last_row_and_in_the_notes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sheet_limits, "MAX_ROWS", 5)
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 5)
     assert fitted(pd.DataFrame({"a": range(4)})).notes == ()
     book = workbook(texts(*"abcdefgh"))
     sentence = "5 more rows do not fit on a sheet. Written as CSV, the table has all 8."
@@ -77,7 +76,7 @@ def test_rows_that_do_not_fit_are_counted_in_a_last_row_and_in_the_notes(monkeyp
 
 
 def test_columns_that_do_not_fit_are_counted_in_the_notes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sheet_limits, "MAX_COLUMNS", 1)
+    monkeypatch.setattr(xlsx, "MAX_COLUMNS", 1)
     book = workbook(texts("a"))
     assert [row[0].value for row in book["texts"].iter_rows()] == ["Id", "t0"]
     assert notes(book)[1] == "1 more columns do not fit on a sheet. Written as CSV, the table has all 2."

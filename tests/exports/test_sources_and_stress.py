@@ -10,10 +10,16 @@ import pytest
 
 from audit.exports.catalogue import chapters
 from audit.exports.context import ExportContext, open_context
-from audit.exports.pivoted import pivoted
-from audit.exports.published.stress import curves_behind, is_published, models_in, published_curves, published_model
-from audit.exports.published.tables import published_tables
+from audit.exports.published.tables import (
+    curves_behind,
+    is_published,
+    models_in,
+    published_curves,
+    published_model,
+    published_tables,
+)
 from audit.exports.sections.stress import by_share
+from audit.exports.table_model import pivoted
 from audit.vocabulary import StressTest
 from tests.support.loading import load
 from tests.support.routes import routes_release

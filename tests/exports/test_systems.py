@@ -9,10 +9,10 @@ import pytest
 
 from audit.exports.catalogue import CHAPTERS, chapters
 from audit.exports.context import open_context
-from audit.exports.pivoted import pivoted
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
 from audit.exports.published.tables import SYSTEMS_SOURCE, published_system, system_figures, systems_in
 from audit.exports.sections.systems import SYSTEM_TABLES, evidence_measures, reference_measures
+from audit.exports.table_model import pivoted
 from audit.store.runs import Run
 from tests.support.loading import load
 from tests.support.systems import Record, judged, measured, system_tables, systems_release

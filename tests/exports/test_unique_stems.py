@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from audit.exports.catalogue import CHAPTERS, Chapter
 from audit.exports.package import _with_file_names
+from audit.exports.package_files import unique_stems
 from audit.exports.table_model import Picture
-from audit.exports.unique_stems import unique_stems
 
 OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 

@@ -13,8 +13,7 @@ import pytest
 from audit.cli.conventions import OK
 from audit.cli.main import parse
 from audit.errors import AuditError
-from audit.jobs.processes import find_job
-from audit.jobs.progress import Progress
+from audit.jobs.processes import Progress, find_job
 from audit.jobs.rejudging import JobRequest, request_judging, start_judging
 from audit.jobs.table import JobState
 from audit.settings import Settings

@@ -7,8 +7,7 @@ import pytest
 
 from audit.evaluation.criteria import REFERENCE
 from audit.metrics.corrected_means import corrected_composite, corrected_preference
-from audit.metrics.judge_calibration import judge_calibration
-from audit.metrics.system_criteria import composite
+from audit.metrics.system_criteria import composite, judge_calibration
 from tests.support.systems import judged, preferred, system_tables, systems_store
 
 QUESTIONS = tuple(f"q{number}" for number in range(1, 11))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.metrics.criteria_means import criteria_means
-from audit.metrics.system_criteria import composite
+from audit.metrics.system_criteria import composite, criteria_means
 from tests.support.systems import judged, system_tables, systems_store
 
 TABLES = {

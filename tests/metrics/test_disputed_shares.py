@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError
-from audit.metrics.disputed_shares import disputed_shares
+from audit.metrics.disputed_questions import disputed_shares
 from audit.stats.intervals import wilson
 
 TABLE = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.metrics.downstream import downstream, downstream_points
+from audit.metrics.systems import downstream, downstream_points
 from tests.support.systems import answered, judged, measured, system_tables, systems_store
 
 NAMES = tuple(f"q{number}" for number in range(12))

@@ -3,8 +3,7 @@ import pytest
 from scipy.stats import binomtest
 
 from audit.metrics import METRICS
-from audit.metrics.judge import chosen_pairs_note, judge, judge_checks, judge_reading
-from audit.metrics.judge_length import judge_length
+from audit.metrics.judge import chosen_pairs_note, judge, judge_checks, judge_length, judge_reading
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
 from tests.simulator.build import DEFAULT_SEED, write_demo

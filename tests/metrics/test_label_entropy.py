@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from audit.errors import NotInRunError
-from audit.metrics.label_entropy import entropy_bits, label_entropy
+from audit.metrics.labels import entropy_bits, label_entropy
 from audit.metrics.questions import questions
 
 TABLE = """

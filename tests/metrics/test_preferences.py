@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError
-from audit.metrics.preference_effects import preference_effects
-from audit.metrics.preference_judge import preference_alignment, preference_raters
-from audit.metrics.preferences import bradley_terry, preferences
+from audit.metrics.preferences import bradley_terry, preference_alignment, preference_effects, preference_raters, preferences
 from tests.support.systems import answered, judged, preferred, system_tables, systems_store
 
 QUESTIONS = tuple(f"q{number}" for number in range(1, 9))

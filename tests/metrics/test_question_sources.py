@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.metrics.question_sources import question_sources
+from audit.metrics.composition import question_sources
 from audit.store.connection import open_store
 from tests.support.loading import load
 from tests.support.tiny import release_from

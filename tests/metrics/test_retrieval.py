@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.retrieval import retrieval, retrieval_paired
-from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
+from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed, retrieval_paired
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store
 from tests.simulator.build import write_demo

@@ -12,9 +12,7 @@ import pytest
 
 from audit.errors import AuditError, NotInRunError
 from audit.evaluation.routing_measures import MEASURES, RoutedQuestion, routing_measures
-from audit.metrics._routing import measures_of
-from audit.metrics.routing import routing, routing_differences
-from audit.metrics.source_shares import source_shares
+from audit.metrics.routing import measures_of, routing, routing_differences, source_shares
 from audit.stats.intervals import wilson
 from audit.stats.means import mean_change
 from audit.store.connection import Connection

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError
-from audit.metrics.runs_mean import runs_mean
+from audit.metrics.runs import runs_mean
 from tests.metrics.two_stores import two
 from tests.support.tiny import handbook
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from audit.metrics._search_places import SearchPlace, places_in_pairs, places_in_questions
-from audit.metrics.disagreements import Filters
+from audit.metrics.disagreements import Filters, SearchPlace, places_in_pairs, places_in_questions
 from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
 

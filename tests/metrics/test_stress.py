@@ -12,8 +12,7 @@ from scipy.stats import t
 
 from audit.errors import NotInRunError
 from audit.metrics import METRICS
-from audit.metrics.stress import stress_contexts, stress_curves
-from audit.metrics.stress_comparisons import stress_paired, stress_selective
+from audit.metrics.stress import stress_contexts, stress_curves, stress_paired, stress_selective
 from audit.store.connection import Connection
 from tests.support.stress import Record, Tables, altered, document, instance, replied, stress_store
 

@@ -8,7 +8,7 @@ import pytest
 from audit.errors import AuditError, NotInRunError
 from audit.evaluation.criteria import REFERENCE, composites, parse_weights
 from audit.metrics.system_criteria import composite, criteria_scores
-from audit.metrics.system_differences import system_differences
+from audit.metrics.systems import system_differences
 from audit.stats.intervals import wilson
 from tests.support.systems import GOOD, judged, system_tables, systems_store
 

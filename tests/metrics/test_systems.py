@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from audit.errors import AuditError, NotInRunError
-from audit.metrics.system_differences import system_differences
-from audit.metrics.system_measures import system_measures
-from audit.metrics.systems import systems
+from audit.metrics.systems import system_differences, system_measures, systems
 from audit.stats.intervals import wilson
 from tests.support.systems import answered, judged, measured, system_tables, systems_store
 

@@ -13,7 +13,7 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 
 from audit.store.runs import Run
-from pages._blinded.ended_sessions import end_sessions
+from pages._blinded.session_cookie import end_sessions
 from tests.browser.conftest import server
 from tests.pages.conftest import Open
 from tests.support.visitor import opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from audit.tables import Column
-from pages._shared.printed_table import MAX_ROWS, printed_table
+from pages._shared.widgets import MAX_ROWS, printed_table
 from tests.support.directions import without_directions
 
 COLUMNS = (Column.text("name", "Name"), Column.count("pairs", "Pairs"), Column.share("share", "Share"))

@@ -1,7 +1,7 @@
 """The words of a search in both answers, inside and across other marks."""
 
 from audit.text.comparison import DifferenceKind
-from pages._shared.search_hits import hits_html, words_of
+from pages._shared.search import hits_html, words_of
 from pages._shared.side_by_side import mark_differences
 from tests.pages.test_disagreements import html_on
 

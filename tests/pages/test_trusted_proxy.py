@@ -14,9 +14,9 @@ from annotation.label_store.access_log import list_log
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import SESSION_LENGTH, disable_account, open_session, sign_out_everywhere
 from audit.cli.main import main
-from pages._blinded import trusted_proxy
+from pages._blinded import identity
+from pages._blinded.identity import FORWARDED_FOR, SIGNED_IN_AT, USER, checked_headers, forwarded_client
 from pages._blinded.session_cookie import NAME as COOKIE
-from pages._blinded.trusted_proxy import FORWARDED_FOR, SIGNED_IN_AT, USER, checked_headers, forwarded_client
 from tests.browser.conftest import AUDIT_SERVE, server
 from tests.support.studies import NOW, people
 from tests.support.visitor import opened, run, visit
@@ -180,8 +180,8 @@ def test_an_open_tab_is_believed_for_the_length_of_a_session(monkeypatch):
     headers = {k.decode(): v.decode() for k, v in checked_headers([(b"x-remote-user", b"petra")], HEADER, trusted=True)}
     monkeypatch.setenv("AUDIT_TRUSTED_USER_HEADER", HEADER)
     monkeypatch.setenv("AUDIT_TRUSTED_PROXY", "127.0.0.1")
-    monkeypatch.setattr(trusted_proxy.st, "context", type("Context", (), {"headers": headers}))
-    assert trusted_proxy.proxy_user() == "petra"
+    monkeypatch.setattr(identity.st, "context", type("Context", (), {"headers": headers}))
+    assert identity.proxy_user() == "petra"
     signed_in = time.time()
-    monkeypatch.setattr(trusted_proxy.time, "time", lambda: signed_in + SESSION_LENGTH.total_seconds() + 1)
-    assert trusted_proxy.proxy_user() == ""
+    monkeypatch.setattr(identity.time, "time", lambda: signed_in + SESSION_LENGTH.total_seconds() + 1)
+    assert identity.proxy_user() == ""

@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.evaluation.bradley_terry import bradley_terry
-from audit.evaluation.preferences import TIE_RULES, alignment
-from audit.evaluation.side_effects import side_effect
+from audit.evaluation.preferences import TIE_RULES, alignment, bradley_terry, side_effect
 from tests.published.conftest import shared
 
 SIDES = {"closed_book": "A", "rag": "B", "tie": "tie"}

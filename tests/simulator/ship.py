@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from audit.cli.demo import readings_name
+from audit.cli.dashboard import readings_name
 from audit.pipeline.cli.themes import build_lexical_themes
 from audit.settings import Settings
 from audit.store.load import load_release

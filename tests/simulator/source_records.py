@@ -7,8 +7,8 @@ from itertools import chain
 
 import numpy as np
 
-from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.evaluation.gold import ndcg_at
+from audit.evaluation.retrieval_measures import QUOTE_CHECK
 from audit.pipeline.retrieval.across.budgets import budgets, softmax
 from tests.simulator.policies import ASK, phrases, policies
 from tests.simulator.retrieval import GIVEN

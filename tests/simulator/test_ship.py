@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.cli.demo import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED, readings_name
+from audit.cli.dashboard import SHIPPED_BYTES, SHIPPED_SCALE, SHIPPED_SEED, readings_name
 from audit.queries.themes import taxonomy_path
 from audit.release.layout import PARTS
 from audit.release.taxonomy import read_taxonomy

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit.evaluation.evidence_measures import QUOTE_CHECK
+from audit.evaluation.retrieval_measures import QUOTE_CHECK
 from audit.metrics.routing import routing, routing_differences
 from audit.pipeline.judging.cited_texts import read_cited_texts
 from audit.stats.means import mean_change

@@ -12,7 +12,7 @@ import pytest
 
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES, retrieval_measures
-from audit.metrics.system_differences import system_differences
+from audit.metrics.systems import system_differences
 from audit.stats.means import mean_change
 from audit.store.connection import open_store
 from audit.store.load import Loaded

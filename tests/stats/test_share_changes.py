@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from audit.stats.share_changes import share_changes
+from audit.stats.clustered import share_changes
 
 COLUMNS = ["run", "question", "handbook_a", "handbook_b", "theme"]
 THEMES = 15

@@ -16,14 +16,14 @@ from streamlit import runtime
 from streamlit.runtime.app_session import AppSession
 
 from audit.atomic_io import write_atomic
-from pages._blinded import ended_sessions, serve
+from pages._blinded import serve, session_cookie
 
 SWEEP_S = 0.5
 
 
 def counting(file: Path) -> None:
     """Let every sweep report to `file`."""
-    free_memory = ended_sessions.free_memory
+    free_memory = session_cookie.free_memory
 
     def counted() -> None:
         free_memory()
@@ -31,8 +31,8 @@ def counting(file: Path) -> None:
         files = len(cast(Any, runtime.get_instance()).media_file_mgr._deferred_callables)
         write_atomic(file, json.dumps({"sessions": sessions, "files": files}))
 
-    ended_sessions.free_memory = counted
-    ended_sessions.SWEEP_S = SWEEP_S  # type: ignore[assignment]
+    session_cookie.free_memory = counted
+    session_cookie.SWEEP_S = SWEEP_S  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from audit.exports.context import ExportContext
 from audit.exports.sections.model import SectionSpec, TableMaker, listed_as, most_of, own_table
 from audit.exports.table_model import Picture
 from audit.metrics import Metric
-from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_reading
-from audit.metrics.judge_length import judge_length
+from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length, judge_reading
 from audit.metrics.planted import BY_VARIANT, planted_changes, planted_items, planted_labels
 from audit.store.runs import Run
 from audit.terms import fill

@@ -12,8 +12,18 @@ from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Table
-from audit.metrics.retrieval import COST_TABLE, MEANINGS, MEANS, MEASURE_TITLES, MODE_TITLES, TABLE, retrieval, retrieval_paired
-from audit.metrics.retrieval_answers import retrieval_answers, retrieval_missed
+from audit.metrics.retrieval import (
+    COST_TABLE,
+    MEANINGS,
+    MEANS,
+    MEASURE_TITLES,
+    MODE_TITLES,
+    TABLE,
+    retrieval,
+    retrieval_answers,
+    retrieval_missed,
+    retrieval_paired,
+)
 from audit.queries.lookup import handbook_list
 from audit.tables import Column
 

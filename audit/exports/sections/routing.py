@@ -12,14 +12,11 @@ from audit.charts.systems import mean_dots
 from audit.errors import AuditError
 from audit.evaluation.routing_measures import MEASURES
 from audit.exports.context import ExportContext
-from audit.exports.pivoted import pivoted
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, Words, if_empty, own_table, picture_of
 from audit.exports.sections.systems import NONE_MEASURED
-from audit.exports.table_model import Picture, Table, table_of
-from audit.metrics._routing import INTERVALS, KIND, MEANINGS
+from audit.exports.table_model import Picture, Table, pivoted, table_of
 from audit.metrics._systems import SYSTEM
-from audit.metrics.routing import routing, routing_differences
-from audit.metrics.source_shares import source_shares
+from audit.metrics.routing import INTERVALS, KIND, MEANINGS, routing, routing_differences, source_shares
 from audit.queries.routes import stored_sources
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec

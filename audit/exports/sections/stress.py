@@ -12,12 +12,12 @@ from audit.charts.style import Figure
 from audit.errors import AuditError
 from audit.evaluation.stress_measures import StressMeasure as M
 from audit.exports.context import ExportContext
-from audit.exports.pivoted import pivoted
-from audit.exports.published.stress import curves_behind
+from audit.exports.published.tables import curves_behind
 from audit.exports.sections.model import PictureMaker, SectionSpec, TableMaker, if_empty, listed_as, own_table
 from audit.exports.sections.systems import NONE_MEASURED
-from audit.exports.table_model import Picture, Table, table_of
-from audit.metrics._stress import (
+from audit.exports.table_model import Picture, Table, pivoted, table_of
+from audit.metrics._systems import SYSTEM
+from audit.metrics.stress import (
     CALLS_NOTE,
     INSUFFICIENT_NOTE,
     INTERVAL_NOTE,
@@ -25,10 +25,11 @@ from audit.metrics._stress import (
     MEASURE_TITLES,
     SUB_NOTE,
     UNREAD_NOTE,
+    stress_contexts,
+    stress_curves,
+    stress_paired,
+    stress_selective,
 )
-from audit.metrics._systems import SYSTEM
-from audit.metrics.stress import stress_contexts, stress_curves
-from audit.metrics.stress_comparisons import stress_paired, stress_selective
 from audit.queries.stress import stress_scope
 from audit.tables import Column, TableSpec
 from audit.vocabulary import StressTest

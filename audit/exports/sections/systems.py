@@ -20,9 +20,8 @@ from audit.charts.style import Figure
 from audit.charts.systems import difference_dots, downstream_bubbles, mean_dots, strength_dots
 from audit.errors import AuditError
 from audit.evaluation.criteria import REFERENCE
-from audit.evaluation.evidence_measures import EVIDENCE_MEASURES
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
-from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
+from audit.evaluation.retrieval_measures import EVIDENCE_MEASURES, RETRIEVAL_MEASURES
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Picture, Table, table_of
@@ -39,15 +38,9 @@ from audit.metrics._systems import (
     in_order,
 )
 from audit.metrics.corrected_means import corrected_composite, corrected_preference
-from audit.metrics.downstream import downstream, downstream_points
-from audit.metrics.judge_calibration import judge_calibration
-from audit.metrics.preference_effects import preference_effects
-from audit.metrics.preference_judge import preference_alignment, preference_raters
-from audit.metrics.preferences import bradley_terry, preferences
-from audit.metrics.system_criteria import composite, criteria_scores
-from audit.metrics.system_differences import system_differences
-from audit.metrics.system_measures import EVIDENCE_MEANINGS, system_measures
-from audit.metrics.systems import systems
+from audit.metrics.preferences import bradley_terry, preference_alignment, preference_effects, preference_raters, preferences
+from audit.metrics.system_criteria import composite, criteria_scores, judge_calibration
+from audit.metrics.systems import EVIDENCE_MEANINGS, downstream, downstream_points, system_differences, system_measures, systems
 from audit.metrics.when_to_retrieve import when_to_retrieve
 from audit.tables import Column, TableSpec
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_result
 from audit.commands import STUDY_PAIRS, load_object
-from audit.jobs.progress import LOADING, Progress
+from audit.jobs.processes import LOADING, Progress
 from audit.pipeline.cli.estimates import handbooks_text
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
 from audit.pipeline.cli.task_command import about_calls, print_estimate

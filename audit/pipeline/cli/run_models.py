@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from audit.errors import AuditError
-from audit.jobs.progress import Progress
+from audit.jobs.processes import Progress
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.cli.estimates import estimate, handbooks_text
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of

@@ -11,9 +11,8 @@ from tqdm import tqdm
 
 from audit.cli.conventions import FINDINGS, OK, add_json, note, print_result
 from audit.errors import AuditError, describe_error
-from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.evaluation.reference_metrics import DEFAULT_MODEL, REFERENCE_MEASURES, SCORERS, bertscore_scorer
-from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
+from audit.evaluation.retrieval_measures import QUOTE_CHECK, RETRIEVAL_MEASURES
 from audit.pipeline.judging.cited_texts import read_cited_texts
 from audit.pipeline.judging.score_systems import (
     ScoredCounts,

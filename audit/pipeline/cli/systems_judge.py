@@ -9,7 +9,7 @@ from pathlib import Path
 
 from audit.cli.conventions import add_json, count
 from audit.errors import AuditError, describe_error
-from audit.evaluation.evidence_measures import JUDGED_MEASURES
+from audit.evaluation.retrieval_measures import JUDGED_MEASURES
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.task_command import about_calls, print_written, run_task
 from audit.pipeline.judging.criteria.task import WORDS, criteria_records, criteria_task, load_criteria_prompt

@@ -16,7 +16,7 @@ import pandas as pd
 from audit.cli.conventions import OK, add_json, count, distance, note, print_result
 from audit.errors import AuditError, ThemesError
 from audit.formatting import printable
-from audit.jobs.progress import Progress as JobProgress
+from audit.jobs.processes import Progress as JobProgress
 from audit.people_tables import TableSource, read_bytes, text_lines, text_of
 from audit.pipeline.cli.model_calls import endpoints_of, limits_of, model_of
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder, words_encoder

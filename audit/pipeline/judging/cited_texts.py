@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from audit.evaluation.evidence_measures import is_verbatim
+from audit.evaluation.retrieval_measures import is_verbatim
 from audit.pipeline.judging.system_records import Key
 from audit.pipeline.release_tables import release_layout, valid_records
 from audit.release.handbook_kinds import SECTION

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.evaluation.evidence_measures import QUOTE_CHECK
 from audit.evaluation.reference_metrics import ReferenceScorer
-from audit.evaluation.retrieval_measures import retrieval_measures
+from audit.evaluation.retrieval_measures import QUOTE_CHECK, retrieval_measures
 from audit.pipeline.judging.cited_texts import CitedTexts
 from audit.pipeline.judging.system_records import MEASURES_FILE, Key, SystemAnswer, SystemRecords
 from audit.pipeline.release_tables import write_table

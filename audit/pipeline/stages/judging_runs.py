@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError, NotInRunError
-from audit.jobs.progress import ASKING, COUNTS, WRITING, Progress
+from audit.jobs.processes import ASKING, COUNTS, WRITING, Progress
 from audit.people_tables import CSV, TableSource, csv_table, read_bytes, visible
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts

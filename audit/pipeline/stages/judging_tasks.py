@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import AuditError
-from audit.jobs.progress import Progress
+from audit.jobs.processes import Progress
 from audit.pipeline.judging.corpus import Corpus, with_centers
 from audit.pipeline.judging.positions.task import NAME as POSITIONS
 from audit.pipeline.judging.positions.task import PositionsTask, load_positions_prompts

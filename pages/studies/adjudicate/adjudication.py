@@ -13,7 +13,7 @@ from annotation.schemes import PAIRS, Scheme
 from annotation.studies.adjudication import BlindRating, DisputedItem, list_disputes
 from audit.errors import AuditError
 from pages._blinded.access import label_store, now
-from pages._blinded.labelling.sentences import browser_ranges, marks_of
+from pages._blinded.labelling.widget import browser_ranges, marks_of
 
 DONE = "All disputes are decided. The investigator can close the study. Until then you can go back to any of them with U."
 BEHIND, AHEAD, RECENT = 6, 10, 5

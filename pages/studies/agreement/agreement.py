@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 
 import pandas as pd
 import streamlit as st
 
-from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.rationale_overlap import OVERLAP_TABLE
+from annotation.agreement.comparisons import POPULATION, SAMPLE, comparisons
 from annotation.agreement.report import AgreementReport
-from annotation.agreement.sentences import capitalised, judge_sentence, people_sentence, together_sentence, weighted_sentence
+from annotation.agreement.sentences import (
+    capitalised,
+    figure,
+    judge_sentence,
+    people_sentence,
+    same_of,
+    share_words,
+    together_sentence,
+    undefined,
+    weighted_sentence,
+)
+from annotation.agreement.subgroups import (
+    CLUSTERED_TABLE,
+    FAILURE_MODES_TABLE,
+    SUBGROUPS_TABLE,
+    clustered_agreement,
+    failure_modes,
+    subgroups,
+)
 from annotation.agreement.tables import (
     BY_LABEL_TABLE,
     DRIFT_TABLE,
@@ -22,36 +41,44 @@ from annotation.agreement.tables import (
     LABEL_SHARES_TABLE,
     RETEST_TABLE,
     TIMES_TABLE,
+    rater_name,
     with_interval,
 )
 from annotation.label_store.engine import LabelStore
+from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
-from annotation.ratings.table import GOLD, JUDGE
+from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
-from annotation.studies.marked_items import overlap_of_study
-from annotation.studies.preference_results import COUPLES_TABLE
-from annotation.studies.registered_outcome import outcome_sentence
-from audit.charts.style import coefficient_interval
+from annotation.studies.head_to_head import COUPLES_TABLE
+from annotation.studies.item_groups import item_groups
+from annotation.studies.marked_items import OVERLAP_TABLE, overlap_of_study
+from annotation.studies.registration import outcome_sentence
+from annotation.studies.study_tables import labels_table
+from annotation.studies.validation import opened_run
+from annotation.studies.verdict_store import verdicts_by_item
+from audit.charts.style import NO_VALUE, coefficient_interval
+from audit.charts.transitions import confusion_figure
 from audit.errors import AuditError
 from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
+from audit.store.runs import Run
+from audit.tables import Row
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
-from pages._shared.preference_tables import preference_tables
+from pages._shared.loaders import loaded_runs
 from pages._shared.study_figures import (
     current_ratings,
     current_report,
     judge_is_known,
     pick_study_or_stop,
+    preference_tables,
     rater_names,
     registered,
 )
-from pages._shared.widgets import csv_button, table
-from pages.studies.agreement.groups import judge_by_groups
-from pages.studies.agreement.matrix import Comparison, ShownStudy, label_rows, study_matrix
+from pages._shared.widgets import clicked_point, csv_button, table
 
 LEAD = (
     "How far annotators agree with each other and with the judge. Labels of pairs are ordered, so the headline is the weighted "
@@ -254,6 +281,149 @@ def marked_sentences(store: LabelStore, study_id: str) -> None:
         table(renamed, "marked_sentences", OVERLAP_TABLE.columns)
         st.caption(escaped(" ".join(OVERLAP_TABLE.notes)))
         csv_button(overlap, "marked_sentences", f"{study_id}_marked_sentences.csv")
+
+
+# -- *Agreement* ---------------------------------------------------------------------------------------------
+
+
+NOT_LOADED = "The run that this study was drawn from is not loaded here, so organ, topic and phase of its items are not known."
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _cached_groups(url: str, study_id: str, runs: tuple[str, ...], _store: LabelStore, _runs: list[Run]) -> pd.DataFrame:
+    # No ledger in the key: a study's items and their groups never change.
+    with opened_run(_store, study_id, _runs) as con:
+        return item_groups(_store, study_id, con)
+
+
+def judge_by_groups(study_id: str, ratings: Ratings) -> None:
+    """Tables behind a click: errors by kind, agreement by group of items, and where items share a question or a handbook."""
+    store, runs = label_store(), loaded_runs()
+    groups = _cached_groups(str(store.engine.url), study_id, tuple(run.digest for run in runs), store, runs)
+    with st.expander(FAILURE_MODES_TABLE.title):
+        table(failure_modes(ratings), "failure_modes", FAILURE_MODES_TABLE.columns, rows=14)
+        st.caption(escaped(" ".join(FAILURE_MODES_TABLE.notes)))
+    with st.expander(SUBGROUPS_TABLE.title):
+        by_group = subgroups(ratings, groups)
+        table(by_group, "subgroups", SUBGROUPS_TABLE.columns, rows=14)
+        st.caption(escaped(" ".join(SUBGROUPS_TABLE.notes)))
+        if "organ" not in set(by_group["by"]):
+            st.caption(NOT_LOADED)
+        csv_button(with_population_column(by_group, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
+    with st.expander(CLUSTERED_TABLE.title):
+        clustered = clustered_agreement(ratings, labels_table(store, study_id))
+        table(clustered, "clustered", CLUSTERED_TABLE.columns)
+        st.caption(escaped(" ".join(CLUSTERED_TABLE.notes)))
+
+
+# -- The confusion matrix of two raters of a study, whose cells open their items -----------------------------
+
+
+Comparison = tuple[str, str, str]
+"""(label or significance, first rater, second rater); without a second rater, all raters together."""
+UNITS = {SAMPLE: "items", POPULATION: "estimated pairs of the run"}
+SIDES_TURNED = "A and B are the first and the second system of the study, whatever side of the screen their answers were on."
+
+
+@dataclass(frozen=True)
+class ShownStudy:
+    """A study as a page shows it.
+
+    names   rater -> its name for a reader
+    judged  whether this visitor may read the judge's verdict on an item
+    """
+
+    study: Study
+    ratings: Ratings
+    report: AgreementReport
+    names: Mapping[str, str]
+    judged: bool
+
+    def name(self, rater: str) -> str:
+        """A rater's name for a reader."""
+        return self.names.get(rater, rater_name(rater))
+
+
+def study_matrix(shown: ShownStudy, comparison: Comparison, scope: str = SAMPLE) -> None:
+    """The matrix of two raters; a click on a cell lists its items. Nothing for all raters together."""
+    about, first, second = comparison
+    cells = shown.report.confusion
+    own = cells[(cells[["about", "first", "second", "scope"]] == [about, first, second, scope]).all(axis=1)]
+    if own.empty:
+        return
+    order = list(dict.fromkeys(own["first_label"]))
+    counts = own.pivot(index="first_label", columns="second_label", values="count").loc[order, order]
+    titles = capitalised(shown.name(first)), capitalised(shown.name(second))
+    words = {word: LABEL.display(word) for word in order}
+    alt = f"How many {UNITS[scope]} have each label by {titles[0]} (rows) and by {titles[1]} (columns), with totals."
+    if shown.report.scheme is HEAD_TO_HEAD:
+        st.caption(SIDES_TURNED)
+    figure = confusion_figure(counts, words, *titles, UNITS[scope])
+    clicked = clicked_point(figure, "_".join(("matrix", *comparison, scope)), alt)
+    st.caption(escaped(f"Rows: {titles[0]}. Columns: {titles[1]}. Cells: {UNITS[scope]}. Click a cell to read its items."))
+    if clicked:
+        row, _, column = str(clicked).partition("\t")
+        if items := items_of(shown.ratings, comparison, (row, column)):
+            heading = f"{titles[0]}: {words[row]}. {titles[1]}: {words[column]}. {len(items):,} items."
+            st.markdown(f"**{escaped(heading)}**")
+            show_items(shown.study, items, judged=shown.judged)
+
+
+def items_of(ratings: Ratings, comparison: Comparison, labels: tuple[str, str]) -> list[str]:
+    """The items in one cell of the matrix, in the order of the study."""
+    (own,) = [one for one in comparisons(ratings) if (one.about, one.first, one.second) == comparison]
+    row, column = map(own.order.index, labels)
+    return [str(item) for item in ratings.items[own.labelled_by_both & (own.rows == row) & (own.columns == column)]]
+
+
+def show_items(study: Study, items: list[str], *, judged: bool) -> None:
+    """These items, one at a time: question, both answers, everybody's label."""
+    number = st.pagination(len(items), key="cell_item") if len(items) > 1 else 1
+    item_id = items[min(number, len(items)) - 1]
+    rows = [row for row in assignment_rows(label_store(), study.study_id) if row["item_id"] == item_id]
+    item = rows[0]
+    st.text(item["question"])
+    sides = ((item["name_a"], item["answer_a"]), (item["name_b"], item["answer_b"]))
+    for column, (name, answer) in zip(st.columns(2), sides, strict=True):
+        with column.container(border=True):
+            st.caption(escaped(name))
+            st.text(answer)
+    labels = "; ".join(f"{row['seat']}: {LABEL.display(row['label']) if row['label'] else 'not rated'}" for row in rows)
+    verdict = verdicts_by_item(label_store(), study.study_id).get(item_id) if judged else None
+    st.text(f"{labels}." if verdict is None else f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
+
+
+def label_rows(report: AgreementReport, by: str) -> pd.DataFrame:
+    """Precision, recall and F1 of the judge for each label by one reference standard, with intervals, in words.
+
+    Of a sample that was drawn by the judge's label, recall and F1 are those weighted to the run: its own would only mirror how
+    many items of each label were drawn.
+    """
+    scope = SAMPLE if report.population else POPULATION
+    rows = []
+    for word in report.scheme.words:
+        precision = figure(report, by, JUDGE, "precision", word)
+        recall, f1 = (figure(report, by, JUDGE, name, word, scope) for name in ("recall", "f1"))
+        if not (undefined(precision) and undefined(recall)):
+            found = _counted(recall) if scope == SAMPLE else _weighted(recall)
+            rows.append((word, _counted(precision), found, _written(f1), _care(precision, recall)))
+    return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
+
+
+def _counted(row: Row) -> str:
+    return NO_VALUE if undefined(row) else f"{same_of(row)}: {share_words(row).replace('95 % interval ', '')}"
+
+
+def _weighted(row: Row) -> str:
+    return NO_VALUE if undefined(row) else f"{share_words(row).replace('95 % interval ', '')}; weighted to the run"
+
+
+def _written(row: Row) -> str:
+    return NO_VALUE if undefined(row) else f"{fixed(row['value'], 2)} ({coefficient_interval(row['low'], row['high'])})"
+
+
+def _care(*rows: Row) -> str:
+    return "few items" if any("too small" in row["note"] for row in rows) else ""
 
 
 with study_page("Agreement", LEAD, Role.PI, Role.ADJUDICATOR):

@@ -16,14 +16,21 @@ from operator import attrgetter
 from statistics import median
 from typing import Any
 
-from annotation.label_store.assignments import Choice, LabellingTask, list_tasks, next_task, prefetch_tasks, restart_clock
+from annotation.label_store.assignments import (
+    Choice,
+    LabellingTask,
+    list_tasks,
+    next_task,
+    open_reference,
+    prefetch_tasks,
+    restart_clock,
+)
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ratings import NewRating, recent_seconds, save_draft, submit_and_next
-from annotation.label_store.reference_answers import open_reference
 from audit.errors import AuditError
 from pages._blinded.access import now
 from pages._blinded.labelling.open_study import opaque_id
-from pages._blinded.labelling.sentences import browser_ranges, marks_of, rationale_of
+from pages._blinded.labelling.widget import browser_ranges, marks_of, rationale_of
 
 # -- an annotator's own pace in plain words, and when to take a break ----------------------------------------
 

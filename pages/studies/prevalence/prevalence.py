@@ -17,9 +17,9 @@ from annotation.prevalence.estimates import (
     ROWS,
     UNWEIGHTED,
     by_label,
+    corrected_disagreement,
     prevalence,
 )
-from annotation.prevalence.headline import corrected_disagreement
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.sentences import (
     annotator_errors_sentence,
@@ -44,8 +44,7 @@ from pages._blinded.frame import escaped, study_page
 from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import loaded_runs
-from pages._shared.study_choice import NEW_STUDY_OPEN
-from pages._shared.study_figures import current_pooled, pick_study_or_stop, rater_names
+from pages._shared.study_figures import NEW_STUDY_OPEN, current_pooled, pick_study_or_stop, rater_names
 from pages._shared.widgets import chart, csv_button, table
 
 SOURCES = {GOLD: "the gold labels"}

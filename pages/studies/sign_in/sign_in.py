@@ -1,26 +1,32 @@
 """Sign in: by name and password, or through the identity provider where one is configured."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import streamlit as st
 
-from annotation.studies.accounts import Account
-from annotation.studies.passwords import PASSWORD_LENGTH
+from annotation.studies import signing_in
+from annotation.studies.accounts import PASSWORD_LENGTH, Account
 from annotation.studies.signing_in import PasswordChangeError
 from audit.errors import AuditError
 from pages._blinded.access import (
+    account_of,
     accounts_exist,
     change_one_time_password,
     create_first_account,
+    database_exists,
     first_account_offered,
+    label_store,
+    now,
     provider_refusal,
     sign_in,
+    visitor_address,
 )
 from pages._blinded.frame import STYLE, escaped, explain
-from pages._blinded.identity import provider_configured
+from pages._blinded.identity import current_identity, provider_configured
 from pages._blinded.session_cookie import keep_token
 from pages._shared.navigation import address_exists
-from pages.studies.sign_in.proxy_refusals import continue_by_proxy, proxy_refusal, proxy_user_to_continue
 
 NO_ACCOUNT = "There are no accounts yet. Create the first one in a terminal, then reload this page."
 FIRST_ACCOUNT = (
@@ -97,6 +103,36 @@ def provider_button() -> None:
         st.button("Sign out of the identity provider", on_click=st.logout)
     else:
         st.button("Sign in with your institution", on_click=st.login, icon=":material/login:")
+
+
+# -- What the sign-in page says to somebody whom the trusted proxy has named and who cannot enter ------------
+
+
+def proxy_refusal() -> str:
+    """Why somebody whom the trusted proxy has signed in cannot enter; empty where they can, or where it named nobody."""
+    identity = current_identity()
+    user = identity.proxy_user
+    if not user or account_of(identity) is not None:
+        return ""
+    at = identity.proxy_sign_in
+    refusal = signing_in.vouched_refusal(label_store(), user, at, renewed=True) if database_exists() else ""
+    return refusal or f"You are signed in as {user}, but no account of that name can be used here. Ask an investigator for one."
+
+
+def proxy_user_to_continue() -> str:
+    """The user whom the proxy names and whose sessions were ended, where a button may let them in again; else empty."""
+    identity = current_identity()
+    user, at = identity.proxy_user, identity.proxy_sign_in
+    if not user or not database_exists():
+        return ""
+    refusal = signing_in.vouched_refusal(label_store(), user, at, renewed=True)
+    return user if refusal == signing_in.SESSIONS_ENDED_HERE else ""
+
+
+def continue_by_proxy() -> None:
+    """Let the user whom the proxy names in again after their sessions were ended."""
+    identity = current_identity()
+    signing_in.continue_vouched(label_store(), identity.proxy_user, identity.proxy_sign_in, now(), address=visitor_address())
 
 
 st.html(STYLE)

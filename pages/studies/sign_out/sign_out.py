@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages._blinded.access import sign_out
+from pages._blinded.identity import proxy_user
 from pages._blinded.session_cookie import forget_token
-from pages._blinded.trusted_proxy import proxy_user
 
 if proxy_user():
     st.info("Your institution signed you in, so sign out there. Closing this tab ends your session here.")

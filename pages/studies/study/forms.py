@@ -12,7 +12,6 @@ from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.earlier_studies import items_of_studies
-from annotation.studies.expected_precision import expected_precision, with_earlier
 from annotation.studies.head_to_head import (
     QUESTIONS_PER_COUPLE,
     HeadToHeadPlan,
@@ -22,7 +21,15 @@ from annotation.studies.head_to_head import (
 )
 from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
 from annotation.studies.registration import MAX_STATEMENT, PRIMARY_FIGURES, Registration
-from annotation.studies.sample_plan import MAX_STUDY_ITEMS, SECOND_CRITERIA, Plan, SamplePlan, allocate_items
+from annotation.studies.sample_plan import (
+    MAX_STUDY_ITEMS,
+    SECOND_CRITERIA,
+    Plan,
+    SamplePlan,
+    allocate_items,
+    expected_precision,
+    with_earlier,
+)
 from annotation.studies.sampling import DrawnSample, draw_study, preview_study, stratum_sizes
 from annotation.studies.study_tables import SAMPLE_TABLES, strata_frame
 from annotation.studies.verdict_store import sample_digest
@@ -33,7 +40,7 @@ from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import load, loaded_runs
-from pages._shared.study_choice import remember_study
+from pages._shared.study_figures import remember_study
 from pages._shared.widgets import table
 
 NEEDED = (

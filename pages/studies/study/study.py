@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
@@ -13,18 +14,21 @@ from annotation.label_store.studies import (
     STUDY_STATES,
     Study,
     StudyState,
+    advance_study,
     answers_shown,
+    count_ratings,
     list_annotators,
     list_studies,
     neutral_titles,
     study_progress,
 )
-from annotation.schemes import HEAD_TO_HEAD
+from annotation.schemes import HEAD_TO_HEAD, Scheme
 from annotation.studies.accounts import Role
-from annotation.studies.masking_preview import masked_text
-from annotation.studies.names_left import names_left_in_study, names_left_text
+from annotation.studies.adjudication import close_study, list_disputes
+from annotation.studies.calibration import CalibrationItem, CalibrationRating, calibration_of
+from annotation.studies.head_to_head import preferences_jsonl
+from annotation.studies.masking_preview import masked_text, names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
-from annotation.studies.preference_results import preferences_jsonl
 from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from annotation.studies.verification import verify_study
@@ -34,13 +38,9 @@ from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
-from pages._shared.preference_tables import preference_tables
-from pages._shared.study_choice import NEW_STUDY_OPEN, pick_study
-from pages._shared.study_figures import registered
+from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered
 from pages._shared.widgets import csv_button, table
-from pages.studies.study.calibration_talk import calibration_section
 from pages.studies.study.forms import new_study, rerun_with_message, show_message
-from pages.studies.study.moves import EFFECTS, advance_section
 
 LEAD = (
     "Draw a sample from a run, of pairs of handbooks or of two systems' answers, assign it to annotators, watch their "
@@ -221,6 +221,127 @@ def guarded(section: Callable[..., None], *arguments: object) -> None:
         section(*arguments)
     except AuditError as error:
         explain(error)
+
+
+# -- The calibration round for the PI ------------------------------------------------------------------------
+
+
+HOW_TO = (
+    "Read these items together with the annotators, with the rubric at hand, and write down in one sentence each what to do in "
+    "such a case. The judge's label is not shown here, so that the page can be shared."
+)
+
+
+def calibration_section(store: LabelStore, study: Study) -> None:
+    """Agreement on the calibration items, and those that differ; nothing for a study without such a round."""
+    calibration = calibration_of(store, study.study_id)
+    if calibration is None:
+        return
+    st.header("Calibration", anchor=False)
+    show = {None: st.info, True: st.success, False: st.warning}[calibration.met]
+    show(escaped(calibration.sentence()))
+    differing = calibration.differing
+    if not differing:
+        st.caption("No calibration item has different labels.")
+        return
+    count = f"{len(differing)} of {len(calibration.items)}"
+    with st.expander(f"Talk through the items that differ ({count})", expanded=False):
+        st.markdown(HOW_TO)
+        number = st.pagination(len(differing), key=f"talk_{study.study_id}") if len(differing) > 1 else 1
+        _talk_item(differing[min(number, len(differing)) - 1], calibration.scheme)
+
+
+def _talk_item(item: CalibrationItem, scheme: Scheme) -> None:
+    st.text(item.question)
+    for column, text, name in zip(st.columns(2), (item.answer_a, item.answer_b), "AB", strict=True):
+        with column.container(border=True):
+            st.caption(f"Answer {name}")
+            st.text(text)
+    for rating in item.ratings:
+        st.text(_in_words(rating, scheme))
+
+
+def _in_words(rating: CalibrationRating, scheme: Scheme) -> str:
+    if rating.label is None:
+        return f"{rating.annotator}: not rated"
+    label = scheme.names[rating.label]
+    preferred = " (answer preferred)" if scheme is HEAD_TO_HEAD and rating.label in scheme.mirrored else ""
+    parts = [f"{rating.annotator}: {label}{preferred}", rating.significance or "", rating.comment]
+    return ", ".join(part for part in parts if part)
+
+
+# -- The next state of a study: what it means, what it still lacks, and a confirmation with the counts -------
+
+
+MOVES = {
+    StudyState.CALIBRATION: ("Start labelling", "End calibration and start labelling"),
+    StudyState.LABELLING: ("Start adjudication", "End rating and start adjudication"),
+    StudyState.ADJUDICATION: ("Close the study", "Make the decisions final"),
+}
+"""State -> the button that opens the confirmation, and the one that moves the study on."""
+EFFECTS = {
+    StudyState.CALIBRATION: "**Start labelling** ends the calibration round for good and opens the items of the study.",
+    StudyState.LABELLING: "**Start adjudication** ends rating for good, even for items without a rating, and gives items with "
+    "different labels to the adjudicator.",
+    StudyState.ADJUDICATION: "**Close the study** makes the decisions final. It is possible when every dispute is decided.",
+}
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What speaks for and against the next move.
+
+    counts   what is there, in a sentence
+    against  what is missing, one sentence each
+    allowed  whether the study can be moved on all the same
+    """
+
+    counts: str
+    against: list[str] = field(default_factory=list)
+    allowed: bool = True
+
+
+def readiness(store: LabelStore, study: Study) -> Readiness:
+    """Whether a study has what its next move should wait for."""
+    if study.state is StudyState.ADJUDICATION:
+        every, undecided = (len(list_disputes(store, study.study_id, open_only=only)) for only in (False, True))
+        counts = f"{every - undecided:,} of {every:,} disputes are decided."
+        return Readiness(counts, [f"{undecided:,} disputes are undecided."] if undecided else [], not undecided)
+    with store.read() as con:
+        missing, total = count_ratings(con, study.study_id, study.state)
+    against = [f"{missing:,} of {total:,} ratings are missing; after this step nobody can add them."] if missing else []
+    if study.state is StudyState.CALIBRATION and (calibration := calibration_of(store, study.study_id)) and not calibration.met:
+        against.append(calibration.sentence())
+    return Readiness(f"{total - missing:,} of {total:,} ratings are there.", against)
+
+
+def advance_section(store: LabelStore, study: Study) -> None:
+    """The button that opens the confirmation; it is the filled one only when nothing speaks against the move."""
+    if study.state not in MOVES:
+        return
+    label, confirmation = MOVES[study.state]
+    ready = readiness(store, study)
+    with st.popover(label, type="secondary" if ready.against else "primary", key=f"move_{study.study_id}_{study.state}"):
+        st.markdown(f"{EFFECTS[study.state]} This cannot be undone.")
+        st.markdown(escaped(ready.counts))
+        for sentence in ready.against:
+            st.warning(escaped(sentence))
+        agreed = not ready.against
+        if ready.against and ready.allowed:
+            agreed = st.checkbox("Continue all the same", key=f"incomplete_{study.study_id}_{study.state}")
+        if st.button(confirmation, type="primary", key="advance", disabled=not agreed):
+            _advance(store, study, incomplete=bool(ready.against))
+    if ready.against:
+        st.caption(escaped(" ".join(ready.against)))
+
+
+def _advance(store: LabelStore, study: Study, *, incomplete: bool) -> None:
+    if study.state is StudyState.ADJUDICATION:
+        close_study(store, study.study_id, now())
+    else:
+        with store.begin() as tx:
+            advance_study(tx, study.study_id, study.state, now(), incomplete=incomplete)
+    rerun_with_message("The study was advanced to its next state.")
 
 
 with study_page("Studies", LEAD, Role.PI):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.agreement.baseline_comparison import Comparator, compare_with_baseline
+from annotation.agreement.report import Comparator, compare_with_baseline
 from annotation.ratings.design import MISSING
 from annotation.ratings.table import ratings_from
 from audit.vocabulary import LABELS, Label

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, stdtrit
 
-from annotation.agreement.clustered_agreement import clustered_agreement
+from annotation.agreement.subgroups import clustered_agreement
 from annotation.ratings.table import ratings_from
 from audit.vocabulary import LABELS
 

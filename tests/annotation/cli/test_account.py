@@ -25,7 +25,7 @@ Typed = Callable[..., tuple[int, str]]
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     """Type a command of `audit account`: (exit code, what it printed)."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
+    monkeypatch.setattr("annotation.studies.accounts.default_hasher", lambda: CHEAP)
 
     def run(*words: str, entered: str = "") -> tuple[int, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(entered))

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from annotation.prevalence.by_group import corrected_by_group
 from annotation.ratings.table import Ratings, ratings_from
-from annotation.studies.corrected_parts import corrected_parts
+from annotation.studies.item_groups import corrected_parts
 from audit.errors import AuditError
 
 Item = tuple[str, str, str]

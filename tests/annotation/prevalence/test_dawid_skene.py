@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.prevalence.dawid_skene import dawid_skene, true_labels
-from annotation.prevalence.estimates import prevalence
+from annotation.prevalence.estimates import dawid_skene, prevalence, true_labels
 from annotation.prevalence.sentences import annotator_errors_sentence
 from annotation.ratings.design import MISSING
 from tests.annotation.prevalence.test_estimates import STUDY
@@ -32,7 +31,7 @@ ROWS = """
 
 def test_it_is_what_crowd_kit_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     """The shares and confusion matrices of crowd-kit 1.4.2 after 6,000 rounds, on the same ratings."""
-    monkeypatch.setattr("annotation.prevalence.dawid_skene.ROUNDS", 6_000)
+    monkeypatch.setattr("annotation.prevalence.estimates.ROUNDS", 6_000)
     found = dawid_skene(RATERS, 3, pseudo_items=0)
     assert found.probability.mean(axis=0) == pytest.approx([0.520576, 0.246994, 0.232430], abs=2e-5)
     assert found.confusion[1] == pytest.approx(

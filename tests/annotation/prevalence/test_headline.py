@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.headline import corrected_disagreement, disagreement_rate
+from annotation.prevalence.estimates import corrected_disagreement, disagreement_rate
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.agreement.tables import rater_name
-from annotation.ratings.labels_file import read_labels
-from annotation.ratings.long_format import LabelsFile
+from annotation.ratings.labels_file import LabelsFile, read_labels
 from annotation.ratings.table import GOLD, Ratings, ratings_from
 from audit.errors import AuditError
 from audit.people_tables import plain_name

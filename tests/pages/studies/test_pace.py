@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pages._blinded.labelling.sentences import browser_ranges, sentence_ranges
+from pages._blinded.labelling.widget import browser_ranges, sentence_ranges
 from pages.studies.annotate import session as module
 from pages.studies.annotate.session import LabellingSession, pace_sentence, pause_sentence
 from tests.pages.studies.test_annotate import current, key

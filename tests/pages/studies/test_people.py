@@ -28,7 +28,7 @@ from tests.support.studies import CHEAP, people
 
 @pytest.fixture(autouse=True)
 def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
+    monkeypatch.setattr("annotation.studies.accounts.default_hasher", lambda: CHEAP)
 
 
 @pytest.fixture

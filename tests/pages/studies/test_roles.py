@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.label_store.access_log import Event, list_log
 from annotation.label_store.engine import LabelStore, open_label_store
-from annotation.studies import first_account
+from annotation.studies import signing_in
 from annotation.studies.accounts import (
     SESSION_LENGTH,
     account_of_token,
@@ -109,8 +109,8 @@ def test_closed_browsing_without_accounts_explains_how_to_create_the_first(run, 
 
 @pytest.fixture
 def code() -> Iterator[str]:
-    yield first_account.issue_code()
-    first_account.withdraw_code()
+    yield signing_in.issue_code()
+    signing_in.withdraw_code()
 
 
 def filled_in(at, code, again=PASSWORD):
@@ -127,7 +127,7 @@ def filled_in(at, code, again=PASSWORD):
 
 
 def test_with_the_code_of_the_server_the_first_account_is_made_without_a_shell(run, code, data_dir, monkeypatch):
-    monkeypatch.setattr("annotation.studies.passwords.default_hasher", lambda: CHEAP)
+    monkeypatch.setattr("annotation.studies.accounts.default_hasher", lambda: CHEAP)
     at = anonymous().switch_page(script_path("studies/sign_in")).run()
     assert code not in words_on(at)
     assert "The two passwords differ" in words_on(filled_in(at, code, "another password here"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
-from audit.evaluation.evidence_measures import EVIDENCE_MEASURES, JUDGED_MEASURES
+from audit.evaluation.retrieval_measures import EVIDENCE_MEASURES, JUDGED_MEASURES
 from audit.pipeline.judging.cited_texts import read_cited_texts
 from audit.pipeline.judging.evidence.task import (
     WRONG_NUMBERS,

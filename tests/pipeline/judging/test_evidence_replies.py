@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit.evaluation.evidence_measures import JUDGED_MEASURES
+from audit.evaluation.retrieval_measures import JUDGED_MEASURES
 from audit.pipeline.judging.evidence.task import NO_STATEMENTS, NO_VERDICT, SCHEMAS, WRONG_NUMBERS, read_evidence_reply
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.release.journal_files import Reply

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from audit.evaluation.evidence_measures import (
+from audit.evaluation.retrieval_measures import (
     ANSWER_RELEVANCE,
     CITATION_CORRECTNESS,
     CONTEXT_PRECISION,
