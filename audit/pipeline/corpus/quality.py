@@ -147,7 +147,8 @@ def quality_of(document: Document) -> Quality:
         document.handbook_id, document.source, document.pages, document.silent_pages, document.ocr_pages,
         words=words["words"], unreadable=unreadable, glued=round(words["glued"] / total, 4),
         language=document.language or language_of(document.full_text),
-        sections=len(document.sections), headings=sum(bool(section.heading) for section in document.sections),
+        sections=len(document.sections),
+        headings=sum(bool(section.heading) and not section.is_continued for section in document.sections),
         tables=sum(_tables(section.text) for section in document.sections), engine=document.engine, lost=document.lost,
     )  # fmt: skip
 
