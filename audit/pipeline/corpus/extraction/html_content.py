@@ -12,40 +12,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, Panels, letters, move_titles, remove
-from audit.pipeline.corpus.extraction.html_styles import ElementStyle, PageStyles, style_of
+from audit.pipeline.corpus.extraction.html_styles import EMPHASIS, ElementStyle, PageStyles, is_emphasis, style_of
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, events, text_of
 from audit.pipeline.corpus.extraction.losses import loss
 from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD, Loss
 
 # Browsers show nothing of what these hold, or a picture in its place
 UNSEEN = {
-    "noscript",
-    "template",
-    "iframe",
-    "object",
-    "video",
-    "audio",
-    "canvas",
-    "datalist",
-    "noframes",
-    "noembed",
-    "annotation",
-    "annotation-xml",
-    "map",
-    "rp",
-}
+    "noscript", "template", "iframe", "object", "video", "audio", "canvas", "datalist", "noframes", "noembed", "annotation",
+    "annotation-xml", "map", "rp",
+}  # fmt: skip
 FRAME_ROLES = {
-    "navigation",
-    "banner",
-    "contentinfo",
-    "search",
-    "dialog",
-    "alertdialog",
-    "menu",
-    "menubar",
-    "listbox",
-    "toolbar",
-}
+    "navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "listbox", "toolbar",
+}  # fmt: skip
 DIALOGS = {"dialog", "alertdialog"}
 # Around the page's own text these are its frame; within it they may hold the title, or an important note
 OUTER = {"header", "footer", "aside"}
@@ -190,6 +169,8 @@ class _Looks:
             _separate(element)
         if declared.get("position") == "fixed":
             self.fixed.add(element)
+        if is_emphasis(declared):
+            element.set(EMPHASIS, "")
         if tag := _tag_of(element, style):
             self.tags[element] = tag
         _leave_out_own_text(element, style, self.left_out)
