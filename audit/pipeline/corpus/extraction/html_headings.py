@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ MAX_IN_FRONT = 3
 # Under one heading, longer text has headings that no tag marks
 LONG = 6_000
 ENDS_SENTENCE = re.compile(r"[.!…。]['\"”’)\]]*$")
+ADDRESS = re.compile(r"\w[.@]\w{2,}\.?\w*\b")
 # A sentence of so many words that is tagged as a heading
 SENTENCE_WORDS = 8
 # No editor wraps so long a line: in a text with one, the other ends of lines were set by its author
@@ -50,6 +52,7 @@ def find_headings(content: Any, make: Make) -> None:
     """Mark the headings of a page, and the parts of it that only some of them are for. `make` makes an element of a tag."""
     by_line = set(_split_into_lines(content, make))
     _split_at_emphatic_lines(content, make)
+    _list_lines_in_rows(content, make)
     _unmark(list(_leaves(content)))
     _open_cards(content, make)
     leaves = list(_leaves(content))
@@ -111,7 +114,7 @@ def _mark(stretch: list[Leaf], by_line: set[Any], outermost: str) -> None:
         if leaf.is_heading or following.is_heading or not _may_be_heading(leaf):
             continue
         is_marked = is_emphatic(leaf.element) or _is_capital(leaf.text) or (_style(leaf) in usual and any(_style(leaf)[1:]))
-        is_line = leaf.element in by_line and _is_title(before, leaf.text, following.text)
+        is_line = leaf.element.tag == "p" and _is_title(before, leaf.text, following.text)
         leads = leaf.text.endswith(":") and (following.element.tag in LISTS or not is_marked)
         if (is_marked or is_line) and not leads:
             found.append(number)
@@ -129,9 +132,10 @@ def _style(leaf: Leaf) -> tuple[str, str, bool]:
 
 def _may_be_heading(leaf: Leaf) -> bool:
     element, text = leaf
-    if element.tag in NO_BLOCKS or len(text) > MAX_HEADING or ITEM.fullmatch(text):
+    few_letters = sum(map(str.isalpha, text)) < max(MIN_LETTERS, len(text) / 2)
+    if element.tag in NO_BLOCKS or len(text) > MAX_HEADING or few_letters or ITEM.fullmatch(text) or ADDRESS.search(text):
         return False
-    if sum(map(str.isalpha, text)) < MIN_LETTERS or ENDS_SENTENCE.search(text) or text.endswith((",", ";")):
+    if ENDS_SENTENCE.search(text) or text.endswith((",", ";")):
         return False
     return next(element.iterancestors("li", "dd", "td", "th"), None) is None and not _is_link(element)
 
@@ -292,8 +296,45 @@ def _is_emphatic_line(line: Line) -> bool:
     return bool(elements) and not texts.strip(" :\n\t\xa0") and all(map(is_emphatic, elements))
 
 
-def _paragraph(lines: list[Line], make: Make) -> Any:
-    paragraph = make("p")
+def _list_lines_in_rows(content: Any, make: Make) -> None:
+    """Cells side by side that are all several short lines are lists: "walk, swim" below Do beside "lift, run" below Don't."""
+    for row in list(content.iter("tr")):
+        cells = [cell for cell in row if letters(cell)]
+        items = [_items_of(cell, make) for cell in cells]
+        if len(cells) > 1 and all(len(own) > 1 and all(map(_is_short_line, own)) and not is_emphatic(own[0]) for own in items):
+            for cell, own in zip(cells, items, strict=True):
+                for child in list(cell):
+                    cell.remove(child)
+                cell.text = None
+                cell.append(make("ul"))
+                cell[0].extend(own)
+
+
+def _items_of(cell: Any, make: Make) -> list[Any]:
+    """The paragraphs or lines of a cell as items; none where something else is in it."""
+    if len(cell) and all(child.tag in ("p", "div") and not (child.tail or "").strip() for child in cell) and not cell.text:
+        lines: list[Line] = [[_alone(child)] for child in cell if letters(child)]
+    elif all(child.tag in INLINE or child.tag == "br" for child in cell):
+        lines = [[_alone(part) if not isinstance(part, str) else part for part in line] for line in _lines_of(cell)]
+    else:
+        return []
+    return [item for line in lines if letters(item := _paragraph([line], make, "li"))]
+
+
+def _alone(element: Any) -> Any:
+    """A copy of an element without the text behind it."""
+    alone = copy(element)
+    alone.tail = None
+    return alone
+
+
+def _is_short_line(item: Any) -> bool:
+    text = text_of(item)
+    return len(text) <= MAX_HEADING and not ENDS_SENTENCE.search(text) and not text.endswith((":", ",", "?"))
+
+
+def _paragraph(lines: list[Line], make: Make, tag: str = "p") -> Any:
+    paragraph = make(tag)
     paragraph.tail = " "
     for number, line in enumerate(lines):
         for part in [make("br") if number else "", *line]:

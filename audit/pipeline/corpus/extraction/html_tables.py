@@ -89,7 +89,7 @@ def _texts_between(table: Any, caption: Any) -> Iterator[str]:
             yield child.tail or ""
 
 
-def _cells(row: Any) -> list[object]:
+def _cells(row: Any) -> Row:
     return [cell for cell in row if cell.tag in ("td", "th")]
 
 
