@@ -13,7 +13,7 @@ from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 from audit.pipeline.corpus.extraction.characters import plain_text
-from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, letters
+from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, letters, remove
 from audit.pipeline.corpus.extraction.html_styles import EMPHASIS
 from audit.pipeline.corpus.extraction.html_text import INLINE, text_of
 from audit.text.statements import ITEM
@@ -50,7 +50,7 @@ class Leaf(NamedTuple):
 
 def find_headings(content: Any, make: Make) -> None:
     """Mark the headings of a page, and the parts of it that only some of them are for. `make` makes an element of a tag."""
-    by_line = set(_split_into_lines(content, make))
+    _split_into_lines(content, make)
     _split_at_emphatic_lines(content, make)
     _list_lines_in_rows(content, make)
     _unmark(list(_leaves(content)))
@@ -60,7 +60,7 @@ def find_headings(content: Any, make: Make) -> None:
     has_headings = sum(leaf.is_heading for leaf in leaves) > 1
     for stretch in _stretches(leaves):
         if not has_headings or sum(len(leaf.text) for leaf in stretch) > LONG:
-            _mark(stretch, by_line, outermost)
+            _mark(stretch, outermost)
 
 
 def _leaves(content: Any) -> Iterator[Leaf]:
@@ -102,7 +102,7 @@ def _stretches(leaves: Sequence[Leaf]) -> Iterator[list[Leaf]]:
         number += len(stretch)
 
 
-def _mark(stretch: list[Leaf], by_line: set[Any], outermost: str) -> None:
+def _mark(stretch: list[Leaf], outermost: str) -> None:
     around = stretch[0].element.tag
     tag = f"h{min(int(around[1]) + 1, 6)}" if around in HEADING_TAGS else outermost
     styles = Counter(_style(leaf) for leaf in stretch)
@@ -114,7 +114,7 @@ def _mark(stretch: list[Leaf], by_line: set[Any], outermost: str) -> None:
         if leaf.is_heading or following.is_heading or not _may_be_heading(leaf):
             continue
         is_marked = is_emphatic(leaf.element) or _is_capital(leaf.text) or (_style(leaf) in usual and any(_style(leaf)[1:]))
-        is_line = leaf.element.tag == "p" and _is_title(before, leaf.text, following.text)
+        is_line = leaf.element.tag == "p" and not _has_label(leaf.element) and _is_title(before, leaf.text, following.text)
         leads = leaf.text.endswith(":") and (following.element.tag in LISTS or not is_marked)
         if (is_marked or is_line) and not leads:
             found.append(number)
@@ -144,10 +144,15 @@ def _is_capital(text: str) -> bool:
     return text.isupper() and sum(map(str.isalpha, text)) > MIN_LETTERS
 
 
+def _has_label(element: Any) -> bool:
+    return any(child.tag in EMPHATIC or EMPHASIS in child.attrib for child in element)
+
+
 def _is_title(before: str, text: str, following: str) -> bool:
     """Whether a line of its own stands between sentences: the name of what is below it."""
-    starts = text[:1].isupper() and not any(map(str.isdigit, text)) and (ENDS_SENTENCE.search(before) or before.endswith("?"))
-    return bool(starts) and (text.endswith("?") or ENDS_SENTENCE.search(following) is not None) and len(following) > len(text)
+    is_name = text[:1].isupper() and not any(map(str.isdigit, text)) and not following[:1].islower() and following[:1].isalpha()
+    is_between = ENDS_SENTENCE.search(before) or before.endswith("?")
+    return bool(is_name and is_between and len(following) > len(text) and (text[-1] == "?" or ENDS_SENTENCE.search(following)))
 
 
 # -- tagged as headings, but none -------------------------------------------------------------------------------------
@@ -206,6 +211,10 @@ def _open_card(card: Any, head: Any, make: Make) -> None:
     opened.text, card.text = card.text, None
     opened.extend(list(card))
     card.append(opened)
+    # A number or a label in front of it is under it, too
+    remove(head)
+    head.tail, opened.text = opened.text, None
+    opened.insert(0, head)
     if head.tag not in HEADING_TAGS:
         head.tag = "summary"
 
@@ -228,20 +237,24 @@ def _head_of(card: Any) -> Any:
 # -- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _split_into_lines(content: Any, make: Make) -> Iterator[Any]:
-    """Paragraphs whose lines are paragraphs of their own, as pasted text has them; they are made elements, which are yielded."""
+def _split_into_lines(content: Any, make: Make) -> None:
+    """Paragraphs whose lines are paragraphs or items of their own, as pasted text has them."""
     for paragraph in list(content.iter("p")):
-        if len(paragraph) or (paragraph.text or "").count("\n") < MIN_LINES:
+        if len(paragraph) or "\n" not in (paragraph.text or ""):
             continue
         lines = _joined([line for line in map(plain_text, paragraph.text.split("\n")) if line])
-        if len(lines) <= MIN_LINES or max(map(len, lines)) < LONG_LINE:
+        items = sum(ITEM.fullmatch(line) is not None for line in lines)
+        are_items = items > 1 or (items == 1 and lines[0].endswith(":"))
+        if not are_items and (len(lines) <= MIN_LINES or max(map(len, lines)) < LONG_LINE):
             continue
-        paragraph.tag, paragraph.text = "div", None
+        paragraph.text = None
+        paragraph.tag = "p" if are_items else "div"
         for line in lines:
-            new = make("p")
-            new.text, new.tail = line, " "
+            new = make("span" if are_items else "p")
+            new.text = line
             paragraph.append(new)
-            yield new
+            if are_items:
+                paragraph.append(make("br"))
 
 
 def _joined(lines: list[str]) -> list[str]:
