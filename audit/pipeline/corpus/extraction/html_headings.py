@@ -80,7 +80,7 @@ def is_emphatic(element: Any) -> bool:
     around = element
     while around is not None and EMPHASIS not in around.attrib:
         parent = around.getparent()
-        is_only = parent is not None and len(parent) == 1 and not f"{parent.text or ''}{around.tail or ''}".strip()
+        is_only = parent is not None and around.getnext() is around.getprevious() is None and not f"{parent.text or ''}{around.tail or ''}".strip()
         around = parent if is_only else None
     if around is not None:
         return True
@@ -118,11 +118,10 @@ def _mark(stretch: list[Leaf], outermost: str) -> None:
         leads = leaf.text.endswith(":") and (following.element.tag in LISTS or not is_marked)
         if (is_marked or is_line) and not leads:
             found.append(number)
+    marked = set(found)
     for number in found:
         # Several in a row are a list
-        if not {number + 1, number + 2} <= set(found) and not {number - 1, number + 1} <= set(found):
-            if {number - 1, number - 2} <= set(found):
-                continue
+        if not any({first, first + 1, first + 2} <= marked for first in (number - 2, number - 1, number)):
             stretch[number].element.tag = tag
 
 
@@ -312,9 +311,11 @@ def _is_emphatic_line(line: Line) -> bool:
 def _list_lines_in_rows(content: Any, make: Make) -> None:
     """Cells side by side that are all several short lines are lists: "walk, swim" below Do beside "lift, run" below Don't."""
     for row in list(content.iter("tr")):
-        cells = [cell for cell in row if letters(cell)]
+        cells = [cell for cell in row if len(cell) or (cell.text or "").strip()]
+        if len(cells) < 2 or not all(any(child.tag in ("br", "p", "div") for child in cell) for cell in cells):
+            continue
         items = [_items_of(cell, make) for cell in cells]
-        if len(cells) > 1 and all(len(own) > 1 and all(map(_is_short_line, own)) and not is_emphatic(own[0]) for own in items):
+        if all(len(own) > 1 and all(map(_is_short_line, own)) and not is_emphatic(own[0]) for own in items):
             for cell, own in zip(cells, items, strict=True):
                 for child in list(cell):
                     cell.remove(child)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from audit.pipeline.corpus.extraction.parts import MAX_LETTERS, in_parts
-from audit.text.documents import Document, Section
+from audit.text.documents import Document, Section, read_document, write_document
 from audit.text.statements import ITEM_MARK, statements
 
 SENTENCES = "Wash the grapes in cold water. Peel each of them, and cut them into halves. "
@@ -98,6 +100,17 @@ def test_text_without_sentences_is_divided_too(text: str) -> None:
     parts = parts_of(text)
     assert max(len(part.text) for part in parts) <= MAX_LETTERS
     assert "".join("".join(part.text for part in parts).split()) == "".join(text.split())
+
+
+def test_parts_are_stored_and_a_document_without_them_is_read(tmp_path: Path) -> None:
+    document = Document("h", "kidney", "c", "combined", tuple(parts_of("\n\n".join([PARAGRAPH] * 60))))
+    path = write_document(document, tmp_path / "h.json")
+    assert read_document(path).sections == document.sections
+    record = json.loads(path.read_text())
+    for section in record["sections"]:
+        del section["part"]
+    path.write_text(json.dumps(record))
+    assert {section.part for section in read_document(path).sections} == {()}
 
 
 def test_a_heading_is_once_in_the_text_of_the_document() -> None:
