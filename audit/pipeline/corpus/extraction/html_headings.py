@@ -80,7 +80,11 @@ def is_emphatic(element: Any) -> bool:
     around = element
     while around is not None and EMPHASIS not in around.attrib:
         parent = around.getparent()
-        is_only = parent is not None and around.getnext() is around.getprevious() is None and not f"{parent.text or ''}{around.tail or ''}".strip()
+        is_only = (
+            parent is not None
+            and around.getnext() is around.getprevious() is None
+            and not f"{parent.text or ''}{around.tail or ''}".strip()
+        )
         around = parent if is_only else None
     if around is not None:
         return True
