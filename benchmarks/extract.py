@@ -94,7 +94,9 @@ def pdfium() -> Reader:
     from audit.pipeline.corpus.extraction.run import extract
 
     identity = Identity("book", "general", "nih", "combined")
-    return lambda pdf: [(section.heading, section.text) for section in extract(pdf, identity, "pdfium").sections]
+    return lambda pdf: [
+        ("" if section.is_continued else section.heading, section.text) for section in extract(pdf, identity, "pdfium").sections
+    ]
 
 
 def oxide() -> Reader:

@@ -15,7 +15,7 @@ from audit.text.tokens import cited_spans
 
 RETRIEVAL = "select retrieval::varchar from answers where question = $question and handbook = $handbook"
 SECTIONS = """
-select section_id, heading, above, text, pages, url, page_starts
+select section_id, heading, above, text, pages, url, page_starts, part
 from sections where handbook = $handbook and section_id in (select unnest($names))
 """
 HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), false) from sections"
@@ -23,7 +23,7 @@ HAS_SECTIONS = "select count(*) > 0, coalesce(bool_or(handbook = $handbook), fal
 
 @dataclass(frozen=True)
 class AnswerSection:
-    """A section of the release; `title` includes the headings above it."""
+    """A section of the release; `title` includes the headings above it, and which part of a long one it is."""
 
     section_id: str
     title: str
@@ -146,13 +146,13 @@ def _sections(con: Connection, handbook: int, names: list[str]) -> dict[str, Ans
     return {
         name: AnswerSection(
             name,
-            " > ".join(part for part in (*above, heading or "") if part) or name,
+            Section(name, heading or "", "", tuple(above), part=tuple(part)).name or name,
             text,
             tuple(pages),
             url,
             tuple((page, start) for page, start in page_starts),
         )
-        for name, heading, above, text, pages, url, page_starts in stored
+        for name, heading, above, text, pages, url, page_starts, part in stored
     }
 
 

@@ -22,10 +22,10 @@ SECTIONS = """
 with wanted as (
     select distinct unnest($handbooks::smallint[]) as handbook, unnest($names::varchar[]) as section_id
 )
-select handbook::integer, section_id, heading, text, above, pages, url, page_starts
+select handbook::integer, section_id, heading, text, above, pages, url, page_starts, part
 from sections semi join wanted using (handbook, section_id)
 """
-TITLES = "select section_id, above, heading from sections where handbook = $handbook order by place"
+TITLES = "select section_id, above, heading, part from sections where handbook = $handbook order by place"
 FILE = """
 select handbook_id, coalesce(title, center), url, digest, licence, may_be_downloaded, pages
 from handbooks where handbook = $handbook
@@ -96,7 +96,8 @@ def section_titles(con: Connection, handbook_id: str) -> dict[str, str]:
     """
     sections = rows(con, TITLES, {"handbook": handbook_number(con, handbook_id)})
     return {
-        section_id: Section(section_id, heading, "", tuple(above)).title or section_id for section_id, above, heading in sections
+        section_id: Section(section_id, heading, "", tuple(above), part=tuple(part)).name or section_id
+        for section_id, above, heading, part in sections
     }
 
 
@@ -135,7 +136,7 @@ def _citation(position: Place, section: Section) -> Citation:
     assert number is not None  # `_places` omits citations without a position
     inside = start is not None and end is not None and (0 <= start < end <= len(section.text) or start == end == 0)
     page = _page(section, passage_start if not inside else start if start != end else None)
-    title = section.title or section.section_id
+    title = section.name or section.section_id
     return Citation(number, section.section_id, title, page, start if inside else None, end if inside else None)
 
 
@@ -163,7 +164,14 @@ def _sections(con: Connection, named: Set[tuple[int, str]]) -> Mapping[tuple[int
     stored = rows(con, SECTIONS, {"handbooks": handbooks, "names": names}) if named else []
     return {
         (handbook, section_id): Section(
-            section_id, heading, text, tuple(above), tuple(pages), url, tuple((page, start) for page, start in page_starts)
+            section_id,
+            heading,
+            text,
+            tuple(above),
+            tuple(pages),
+            url,
+            tuple((page, start) for page, start in page_starts),
+            tuple(part),
         )
-        for handbook, section_id, heading, text, above, pages, url, page_starts in stored
+        for handbook, section_id, heading, text, above, pages, url, page_starts, part in stored
     }

@@ -14,7 +14,7 @@ select handbook, handbook_id, organ, center, phase, title, language, unreadable 
 where handbook in (select handbook from sections) order by handbook
 """
 SECTIONS = """
-select handbook, section_id, heading, text, above, pages, page_starts, url from sections order by handbook, place
+select handbook, section_id, heading, text, above, pages, page_starts, url, part from sections order by handbook, place
 """
 ASKABLE = "select handbook_id, organ, center from handbooks where handbook in (select handbook from sections) order by handbook"
 
@@ -22,9 +22,9 @@ ASKABLE = "select handbook_id, organ, center from handbooks where handbook in (s
 def run_documents(con: Connection) -> tuple[Document, ...]:
     """The handbooks whose texts the run has, in release order; () if the release has none."""
     sections: dict[int, list[Section]] = defaultdict(list)
-    for handbook, section_id, heading, text, above, pages, page_starts, url in rows(con, SECTIONS):
+    for handbook, section_id, heading, text, above, pages, page_starts, url, part in rows(con, SECTIONS):
         starts = tuple((page, start) for page, start in page_starts)
-        sections[handbook].append(Section(section_id, heading, text, tuple(above), tuple(pages), url, starts))
+        sections[handbook].append(Section(section_id, heading, text, tuple(above), tuple(pages), url, starts, tuple(part)))
     return tuple(
         Document(handbook_id, organ, center, phase, tuple(sections[number]), title, language=language, unreadable=unreadable)
         for number, handbook_id, organ, center, phase, title, language, unreadable in rows(con, HANDBOOKS)

@@ -219,6 +219,7 @@ SECTION = RecordKind(
         f.PageStarts(
             "page_starts", "[page, first character of its text on that page] of each page; left out: one page, or unknown"
         ),
+        f.Integers("part", "[2, 5]: the second of the five parts of a section that is too long to be cited; left out: whole"),
         f.Text("url", "where it can be read", "link"),
     ),
     about=(

@@ -101,6 +101,8 @@ class Section:
     above    the headings above it, outermost first
     pages    first and last page, counted from 1; () where the source has no pages
     page_starts  (page, first character on it) for each page with text of the section; () where unknown
+    part     (2, 5): the second of the five parts of a section that is too long to be cited; () for a whole section. A part that
+             begins within a list or table repeats what introduces it
     """
 
     section_id: str
@@ -110,6 +112,7 @@ class Section:
     pages: tuple[int, ...] = ()
     url: str | None = None
     page_starts: tuple[tuple[int, int], ...] = ()
+    part: tuple[int, ...] = ()
 
     def page_at(self, position: int) -> int | None:
         """The page of a character of the text, counted from 1; None where unknown."""
@@ -131,6 +134,16 @@ class Section:
     def title(self) -> str:
         """The heading with those above it: `Medicines > When you travel`; "" without any."""
         return " > ".join(heading for heading in (*self.above, self.heading) if heading)
+
+    @property
+    def name(self) -> str:
+        """The title by which a reader finds it: `Medicines > When you travel (part 2 of 5)`; "" for a whole one without any."""
+        return f"{self.title} (part {self.part[0]} of {self.part[1]})".strip() if len(self.part) == 2 else self.title
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether it goes on with the section before it, whose heading it repeats."""
+        return bool(self.part) and self.part[0] > 1
 
 
 @dataclass(frozen=True)
@@ -186,7 +199,7 @@ class Document:
     @cached_property
     def full_text(self) -> str:
         """Headings and texts in reading order, with an empty line between them."""
-        parts = (part for section in self.sections for part in (section.heading, section.text))
+        parts = (part for section in self.sections for part in ("" if section.is_continued else section.heading, section.text))
         return "\n\n".join(part for part in parts if part)
 
     @cached_property
@@ -209,7 +222,8 @@ def write_document(document: Document, path: Path) -> Path:
 def _document_record(document: Document) -> dict[str, object]:
     order = ("section_id", "heading", "above", "text", "pages", "url")
     sections = [
-        {name: asdict(section)[name] for name in order} | ({"page_starts": section.page_starts} if section.page_starts else {})
+        {name: asdict(section)[name] for name in order}
+        | {name: value for name in ("page_starts", "part") if (value := getattr(section, name))}
         for section in document.sections
     ]
     fields = {name: getattr(document, name) for name in (*IDENTITY_FIELDS, *SOURCE_FIELDS)}
@@ -294,6 +308,7 @@ def _section_of(record: Mapping[str, Any], number: int) -> Section:
         pages=tuple(pages),
         url=record.get("url"),
         page_starts=tuple((page, start) for page, start in record.get("page_starts") or ()),
+        part=tuple(record.get("part") or ()),
     )
 
 

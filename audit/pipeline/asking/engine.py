@@ -150,7 +150,7 @@ class RunHandbooks:
 def _passage(close: ClosePassage) -> AskedPassage:
     section, place, (start, end) = close.section, close.place, close.statement
     return AskedPassage(
-        section.section_id, section.title, close.page, place.start, place.end, place.leads, close.text,
+        section.section_id, section.name, close.page, place.start, place.end, place.leads, close.text,
         (start - place.start, end - place.start), close.score,
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ HANDBOOK_FIELDS = (
     "handbook_id", "organ", "center", "phase", "title", "url", "aliases", "pages", "unreadable", "language", "digest", "licence",
     "may_be_downloaded",
 )  # fmt: skip
-SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts")
+SECTION_FIELDS = ("section_id", "heading", "text", "url", "above", "pages", "page_starts", "part")
 
 
 def judging_input(context: RunContext, generator: str = PASSAGES_GENERATOR) -> Corpus:

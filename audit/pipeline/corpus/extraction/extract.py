@@ -16,6 +16,7 @@ from audit.pipeline.corpus.extraction.formats import Format, digest_of_source, f
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.layout import ExtractedBlocks, PageProgress
 from audit.pipeline.corpus.extraction.ocr import Ocr
+from audit.pipeline.corpus.extraction.parts import in_parts
 from audit.pipeline.corpus.extraction.structure import sections_of
 from audit.pipeline.corpus.quality import with_quality
 from audit.text.corrections import Correction, digest_of_corrections
@@ -57,7 +58,8 @@ def extract(
     document = Document(
         identity.handbook_id, identity.organ, identity.center, identity.phase, source=source.name, aliases=identity.aliases,
         licence=identity.licence, language=identity.language, may_be_downloaded=identity.may_be_downloaded,
-        **content | {"title": identity.title or content["title"], "url": identity.url or content.get("url")},
+        **content | {"sections": tuple(in_parts(content["sections"])), "title": identity.title or content["title"],
+                     "url": identity.url or content.get("url")},
     )  # fmt: skip
     return with_quality(document)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, Panels, letters, move_titles, remove
-from audit.pipeline.corpus.extraction.html_styles import ElementStyle, PageStyles, style_of
+from audit.pipeline.corpus.extraction.html_styles import EMPHASIS, ElementStyle, PageStyles, is_emphasis, style_of
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, events, text_of
 from audit.pipeline.corpus.extraction.losses import loss
 from audit.text.corrections import letters_in_order
@@ -20,33 +21,12 @@ from audit.text.documents import FRAME, HIDDEN, STRUCK, UNREAD, Loss
 
 # Browsers show nothing of what these hold, or a picture in its place
 UNSEEN = {
-    "noscript",
-    "template",
-    "iframe",
-    "object",
-    "video",
-    "audio",
-    "canvas",
-    "datalist",
-    "noframes",
-    "noembed",
-    "annotation",
-    "annotation-xml",
-    "map",
-    "rp",
-}
+    "noscript", "template", "iframe", "object", "video", "audio", "canvas", "datalist", "noframes", "noembed", "annotation",
+    "annotation-xml", "map", "rp",
+}  # fmt: skip
 FRAME_ROLES = {
-    "navigation",
-    "banner",
-    "contentinfo",
-    "search",
-    "dialog",
-    "alertdialog",
-    "menu",
-    "menubar",
-    "listbox",
-    "toolbar",
-}
+    "navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "listbox", "toolbar",
+}  # fmt: skip
 DIALOGS = {"dialog", "alertdialog"}
 # Around the page's own text these are its frame; within it they may hold the title, or an important note
 OUTER = {"header", "footer", "aside"}
@@ -135,12 +115,32 @@ def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Ca
     _leave_out(root, _unseen, left_out)
     looks = _Looks(root, styles, panels, left_out)
     move_titles(panels, left_out.is_gone, make)
+    if len(own) == 1 and not left_out.is_gone(own[0]):
+        _take_in_title(root, own[0])
     _Frame(root, looks.fixed, left_out).leave_out()
     _write_values(root)
     _write_signs(root)
     for element, tag in looks.tags.items():
         element.tag = tag
     return _own_text(root, own, left_out)
+
+
+def _take_in_title(root: Any, own: Any) -> None:
+    """Put the only title of a page, with its first paragraphs, into the main part, where it stands above that.
+
+    A title without a paragraph may be the name of the site.
+    """
+    titles = list(root.iter("h1"))
+    if len(titles) != 1 or own in titles[0].iterancestors() or own in titles[0].iter():
+        return
+    first = list(takewhile(lambda element: element.tag == "p", titles[0].itersiblings()))
+    if any(SENTENCE_END.search(text_of(element)) for element in first):
+        for element in reversed([titles[0], *first]):
+            tail, element.tail = element.tail, None
+            element.addnext(own.makeelement("span"))
+            element.getnext().tail = tail
+            own.insert(0, element)
+        titles[0].tail, own.text = own.text, None
 
 
 def _leave_out(body: Any, reason_of: Callable[[Any], tuple[str, str] | None], left_out: LeftOutOfPage) -> None:
@@ -210,6 +210,8 @@ class _Looks:
             _separate(element)
         if declared.get("position") == "fixed":
             self.fixed.add(element)
+        if is_emphasis(declared):
+            element.set(EMPHASIS, "")
         if tag := _tag_of(element, style):
             self.tags[element] = tag
         _leave_out_own_text(element, style, self.left_out)

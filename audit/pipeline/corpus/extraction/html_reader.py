@@ -7,18 +7,21 @@ strangers: nothing is fetched, no entity outside the page is read, and size and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from audit.errors import DocumentError
 from audit.optional_imports import optional
 from audit.pipeline.corpus.extraction.characters import plain_text
 from audit.pipeline.corpus.extraction.html_content import LeftOutOfPage, own_content, take_styles
+from audit.pipeline.corpus.extraction.html_headings import find_headings, is_emphatic
 from audit.pipeline.corpus.extraction.html_tables import is_layout_table, table_blocks
 from audit.pipeline.corpus.extraction.html_text import GAP, INLINE, PLACES, Words
+from audit.pipeline.corpus.extraction.lists import FRAGMENT_WORDS
 from audit.pipeline.corpus.extraction.losses import unread
 from audit.text.documents import Loss
-from audit.text.statements import INDENT, ITEM, ITEM_MARK
+from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK
 
 PURPOSE = "Reading a web page"
 MAX_DEPTH, MAX_ELEMENTS = 1_000, 500_000
@@ -29,9 +32,10 @@ CHARACTER_NUMBER = re.compile(r"&#(?:[xX](?P<hex>[0-9a-fA-F]{1,6})|(?P<number>\d
 # The library reads nothing behind the first one; browsers do
 END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 NOT_IN_XML = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff{GAP}]")
-MAX_BOLD_HEADING = 100
 # Numbers of steps have at most two digits (audit.text.statements)
 MAX_STEP = 99
+# A longer line is a sentence, or several; a shorter one was not broken because a column is narrow
+MAX_FRAGMENT, MAX_COLUMN = 80, 40
 
 
 class WebBlock(NamedTuple):
@@ -41,6 +45,14 @@ class WebBlock(NamedTuple):
     text: str
     level: int = 0
     anchor: str | None = None
+
+
+class _Paragraph(NamedTuple):
+    """What is known of a paragraph: its lines as line breaks part them, the element that it is in, and whether it is emphatic."""
+
+    lines: tuple[str, ...]
+    within: Any
+    is_emphatic: bool
 
 
 class WebPage(NamedTuple):
@@ -67,13 +79,12 @@ def read_html(markup: str, kept: Sequence[str] = ()) -> WebPage:
     styles, left_out = take_styles(root), LeftOutOfPage(root, kept)
     source = " ".join(root.itertext())
     content = own_content(root, styles, left_out, library.Element)
-    if not any(element.tag in HEADINGS for element in content.iter()):
-        _promote_bold_paragraphs(content)
+    find_headings(content, library.Element)
     walk = _Walk(library)
     blocks = tuple(walk.blocks_of(content))
     kept = " ".join(block.text for block in blocks)
     missing = unread(source, kept, f"{left_out.text} {walk.words.replaced}")
-    return WebPage(blocks, _heading_of(blocks) or named, url, left_out.losses + ((missing,) if missing else ()))
+    return WebPage(blocks, _heading_of(blocks, named or "") or named, url, left_out.losses + ((missing,) if missing else ()))
 
 
 def _clean(markup: str) -> str:
@@ -102,10 +113,10 @@ def _check_bounds(library: Any, root: Any) -> None:
             raise DocumentError(f"it has more than {MAX_ELEMENTS:,} elements")
 
 
-def _heading_of(blocks: Sequence[WebBlock]) -> str | None:
-    """The first outermost heading: the title in the file is often that of a whole site."""
+def _heading_of(blocks: Sequence[WebBlock], named: str) -> str | None:
+    """The first outermost heading, or that of them which the title in the file names: it is often that of a whole site."""
     headings = [block for block in blocks if block.kind == "heading" and block.level and block.text]
-    return min(headings, key=lambda block: block.level).text if headings else None
+    return min(headings, key=lambda block: (block.level, block.text not in named)).text if headings else None
 
 
 def _own_url(root: Any, markup: str) -> str | None:
@@ -114,15 +125,6 @@ def _own_url(root: Any, markup: str) -> str | None:
     addresses = [*root.xpath("//link[@rel='canonical']/@href"), *root.xpath("//meta[@property='og:url']/@content")]
     addresses += [saved[1]] if saved else []
     return next((str(address) for address in addresses if address.startswith(("https://", "http://"))), None)
-
-
-def _promote_bold_paragraphs(body: Any) -> None:
-    """Short bold paragraphs are the headings of a text without any; DOCX files of people who use no styles have them."""
-    for paragraph in body.iter("p"):
-        text = plain_text("".join(paragraph.itertext()))
-        bold = plain_text("".join("".join(element.itertext()) for element in paragraph.iterchildren("strong", "b")))
-        if text and text == bold and len(text) <= MAX_BOLD_HEADING and not text.endswith((".", ":", ";", ",")):
-            paragraph.tag = "h4"
 
 
 class _Scope(NamedTuple):
@@ -147,6 +149,8 @@ class _Walk:
         self.numbers: list[int | None] = []
         self.in_item = False
         self.finished: list[WebBlock] = []
+        # Number of a finished block -> what is known of it
+        self.paragraphs: dict[int, _Paragraph] = {}
         # The heading that text stands under, and whether it must be said again, because a part with headings of its own has ended
         self.heading: WebBlock | None = None
         self.is_back = False
@@ -164,7 +168,7 @@ class _Walk:
                 if element is not content:
                     self._add(element.tail)
         self._close_list()
-        yield from self.finished
+        yield from with_leads(self.finished, self.paragraphs)
 
     def _add(self, text: str | None) -> None:
         # Line breaks of the file are spaces; only <br> breaks a line
@@ -181,7 +185,7 @@ class _Walk:
         if tag in HEADINGS:
             self._close_list()
         elif tag not in INLINE and tag != "br":
-            self._flush()
+            self._flush(element.getparent(), _is_emphatic_before(element))
         self._open(element)
         self.words.edge()
         self._add(element.text)
@@ -211,7 +215,8 @@ class _Walk:
         elif tag == "dt":
             self._term()
         elif tag not in INLINE and tag != "br":
-            self._flush()
+            is_whole = all(child.tag in INLINE or child.tag == "br" for child in element)
+            self._flush(element.getparent() if is_whole else element, is_whole and is_emphatic(element))
         if tag in ITEMS:
             self.in_item = False
         if tag == "details":
@@ -275,13 +280,18 @@ class _Walk:
         if text:
             self.lines.append(f"{text.rstrip(':')}:")
 
-    def _flush(self) -> None:
-        """End the paragraph or item."""
+    def _flush(self, within: Any = None, is_emphatic: bool = False) -> None:
+        """End the paragraph or item. `within` is the element that it is in."""
         lines = [line for line in map(plain_text, self.words.take().split("\n")) if line]
         if not lines:
             return
         if not self.numbers:
-            self._finish(lines_as_text(lines))
+            text = lines_as_text(lines)
+            if ITEM.match(text):
+                self._add_list(text)
+            else:
+                self._finish(text)
+                self.paragraphs[len(self.finished) - 1] = _Paragraph(tuple(lines), within, is_emphatic)
         elif self.in_item and self.lines:  # a second paragraph of the same item
             self.lines[-1] += " " + " ".join(lines)
         else:
@@ -300,12 +310,94 @@ class _Walk:
         if not self.lines:
             return
         text, self.lines = "\n".join(self.lines), []
-        # "Never smoke:" belongs to the list below it, as does "These pills do not cause it, when taken alone, such as"
+        self._add_list(text)
+
+    def _add_list(self, text: str) -> None:
+        # "Never smoke:" belongs to the list below it, as does "These pills do not cause it, when taken alone, such as"; the first
+        # term of a list of terms has its own
         before = self.finished[-1] if self.finished and not self.is_back else None
-        if before is not None and before.kind == "text" and may_lead(before.text):
+        if before is not None and before.kind == "text" and may_lead(before.text) and ITEM.match(text):
             self.finished[-1] = before._replace(text=f"{before.text}\n{text}")
+            self.paragraphs.pop(len(self.finished) - 1, None)
         else:
             self._finish(text)
+
+
+def _is_emphatic_before(element: Any) -> bool:
+    """Whether the text in front of an element, in the one around it, is all emphatic."""
+    found = False
+    for before in element.itersiblings(preceding=True):
+        if before.tag not in INLINE:
+            return found
+        if (before.tail or "").strip(" :\n\t") or not is_emphatic(before):
+            return False
+        found = True
+    return found and not (element.getparent().text or "").strip()
+
+
+# -- what introduces something, and has no list below it that a tag marks ---------------------------------------------
+
+
+def with_leads(blocks: Sequence[WebBlock], paragraphs: Mapping[int, _Paragraph]) -> Iterator[WebBlock]:
+    """The blocks, with fragments below what introduces them as its list, and headings as leads of the list right below."""
+    number = 0
+    while number < len(blocks):
+        block, number = blocks[number], number + 1
+        if block.kind == "heading":
+            yield block
+            fragments = _fragments(paragraphs, number, None)
+            is_whole = number + len(fragments) == len(blocks) or blocks[number + len(fragments)].kind == "heading"
+            if block.text and is_whole and sum(map(len, fragments)) > 1:
+                yield WebBlock("text", _led(block.text, fragments))
+                number += len(fragments)
+            elif block.text and number < len(blocks) and _is_list_of_fragments(blocks[number].text):
+                yield blocks[number]._replace(text=_led(block.text, [blocks[number].text.split("\n")]))
+                number += 1
+            continue
+        known = paragraphs.get(number - 1)
+        is_lead = known is not None and len(known.lines) == 1 and (known.is_emphatic or block.text.endswith(":"))
+        fragments = _fragments(paragraphs, number, known.within) if known is not None and is_lead else []
+        if sum(map(len, fragments)) > 1:
+            yield block._replace(text=_led(block.text, fragments))
+            number += len(fragments)
+        elif known is not None and "\n" not in block.text and _is_list(known.lines[1:]) and known.lines[0].endswith(":"):
+            yield block._replace(text=_led(known.lines[0], [known.lines[1:]]))
+        else:
+            yield block
+
+
+def _led(lead: str, fragments: Sequence[Sequence[str]]) -> str:
+    lead = lead if lead.endswith((":", "?", "!", "…")) else f"{lead}:"
+    lines = (line for own in fragments for line in own)
+    return "\n".join([lead, *(line if ITEM.fullmatch(line) else f"{ITEM_MARK}{line}" for line in lines)])
+
+
+def _fragments(paragraphs: Mapping[int, _Paragraph], number: int, within: Any) -> list[tuple[str, ...]]:
+    """The lines of the paragraphs from a block on, in the same element, as long as they are no sentences and lead nothing."""
+    found: list[tuple[str, ...]] = []
+    while (known := paragraphs.get(number + len(found))) is not None and not known.is_emphatic:
+        within = known.within if within is None else within
+        if known.within is not within or not all(map(_is_fragment, known.lines)) or not _is_list(known.lines):
+            break
+        found.append(known.lines)
+    return found
+
+
+def _is_fragment(line: str) -> bool:
+    return len(line) <= MAX_FRAGMENT and not line.endswith((".", "!", "?", "…", "。", ":", ",")) and CELL_SEPARATOR not in line
+
+
+def _is_list(lines: Sequence[str]) -> bool:
+    """Whether the ends of lines are those of items, not of a column: no longer one goes on in the next."""
+    goes_on = (len(line) > MAX_COLUMN and following[0].islower() for line, following in pairwise(lines))
+    return bool(lines) and all(map(_is_fragment, lines)) and not any(goes_on)
+
+
+def _is_list_of_fragments(text: str) -> bool:
+    items = [item["text"] for line in text.split("\n") if (item := ITEM.fullmatch(line))]
+    sentences = sum(item.endswith((".", "!", "?")) for item in items)
+    words = sorted(len(item.split()) for item in items)
+    return bool(ITEM.match(text)) and words[len(words) // 2] <= FRAGMENT_WORDS and 2 * sentences < len(items)
 
 
 def may_lead(text: str) -> bool:

@@ -15,37 +15,11 @@ from audit.errors import DocumentError
 
 # What decides about text; all other declarations are passed over
 PROPERTIES = {
-    "display",
-    "visibility",
-    "opacity",
-    "content-visibility",
-    "color",
-    "background",
-    "background-color",
-    "background-image",
-    "font",
-    "font-size",
-    "text-decoration",
-    "text-decoration-line",
-    "position",
-    "left",
-    "right",
-    "top",
-    "text-indent",
-    "clip",
-    "clip-path",
-    "height",
-    "width",
-    "max-height",
-    "max-width",
-    "overflow",
-    "overflow-x",
-    "overflow-y",
-    "transform",
-    "vertical-align",
-    "font-variant-position",
-    "white-space",
-}
+    "display", "visibility", "opacity", "content-visibility", "color", "background", "background-color", "background-image",
+    "font", "font-size", "text-decoration", "text-decoration-line", "position", "left", "right", "top", "text-indent",
+    "clip", "clip-path", "height", "width", "max-height", "max-width", "overflow", "overflow-x", "overflow-y", "transform",
+    "vertical-align", "font-variant-position", "white-space", "font-weight",
+}  # fmt: skip
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SIMPLE = re.compile(r"(?P<tag>[a-z][\w-]*|\*)?(?P<parts>(?:[.#][\w-]+|\[[^\[\]]+\])*)", re.IGNORECASE)
 PART = re.compile(r"[.#][\w-]+|\[[^\[\]]+\]")
@@ -62,27 +36,17 @@ MAX_TINY_PX, MAX_SAME_COLOUR = 1, 8
 MIN_RAISED = 2.5
 WHITE, BLACK, LINK, YELLOW, CLEAR = (255, 255, 255), (0, 0, 0), (0, 0, 238), (255, 255, 0), (-1, -1, -1)
 CLEAR_COLOUR = re.compile(r"(?:rgba|hsla)\(.*,(?:0?\.0+|0)%?\)|(?:rgb|hsl)a?\(.*/(?:0?\.0+|0)%?\)|#\w{3}0|#\w{6}00")
+GREY, LIGHT_GREY = (128, 128, 128), (211, 211, 211)
 COLOURS = {
-    "white": WHITE,
-    "black": BLACK,
-    "snow": (255, 250, 250),
-    "ivory": (255, 255, 240),
-    "whitesmoke": (245, 245, 245),
-    "ghostwhite": (248, 248, 255),
-    "floralwhite": (255, 250, 240),
-    "gray": (128, 128, 128),
-    "grey": (128, 128, 128),
-    "silver": (192, 192, 192),
-    "lightgray": (211, 211, 211),
-    "lightgrey": (211, 211, 211),
-    "red": (255, 0, 0),
-    "green": (0, 128, 0),
-    "blue": (0, 0, 255),
-    "navy": (0, 0, 128),
-    "yellow": (255, 255, 0),
-    "orange": (255, 165, 0),
-}
+    "white": WHITE, "black": BLACK, "snow": (255, 250, 250), "ivory": (255, 255, 240), "whitesmoke": (245, 245, 245),
+    "ghostwhite": (248, 248, 255), "floralwhite": (255, 250, 240), "gray": GREY, "grey": GREY, "silver": (192, 192, 192),
+    "lightgray": LIGHT_GREY, "lightgrey": LIGHT_GREY, "red": (255, 0, 0), "green": (0, 128, 0), "blue": (0, 0, 255),
+    "navy": (0, 0, 128), "yellow": YELLOW, "orange": (255, 165, 0),
+}  # fmt: skip
 Colour = tuple[int, int, int]
+EMPHASIS = "data-emphasis"
+"""Attribute, made here, of elements that their styles make bold or larger."""
+MIN_LARGER = 1.15
 
 
 class ElementStyle(NamedTuple):
@@ -219,6 +183,15 @@ def style_of(element: Any, declared: dict[str, str], around: ElementStyle) -> El
         background=None if picture else background,
         tiny=around.tiny if size is None else size <= MAX_TINY_PX,
     )
+
+
+def is_emphasis(declared: dict[str, str]) -> bool:
+    """Whether declarations make text bold, or larger than that of a page is."""
+    weight = declared.get("font-weight", "")
+    size = LENGTH.fullmatch(declared.get("font-size", ""))
+    unit = (size["unit"] or "").lower() if size else ""
+    larger = float(size["number"]) * (0.01 if unit == "%" else PIXELS.get(unit, 1) / 16) if size else 0
+    return weight in ("bold", "bolder") or (weight.isdigit() and int(weight) >= 600) or larger >= MIN_LARGER
 
 
 # -- what declarations say -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
 from audit.pipeline.corpus.extraction.characters import plain_text
-from audit.pipeline.corpus.extraction.html_controls import letters
+from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, letters
 from audit.pipeline.corpus.extraction.html_text import text_of
 from audit.text.statements import CELL_SEPARATOR, ITEM
 
@@ -21,6 +21,7 @@ MAX_HEAD = 60
 # Typed before the text of a cell
 BULLET = re.compile(r"^[•◦▪●○‣■□*–-]\s+")
 PARTS = {"thead", "tbody", "tfoot", "tr", "colgroup", "col"}
+PARAGRAPHS = ("p", "ul", "ol", "dl", "div", *HEADING_TAGS)
 Row = list[Any]
 
 
@@ -28,7 +29,13 @@ def is_layout_table(table: Any) -> bool:
     """Whether a table only places things on the page."""
     if table.get("role") in ("presentation", "none") or next(table.iterdescendants("table"), None) is not None:
         return True
-    return max((len(_cells(row)) for row in table.iter("tr")), default=0) < 2
+    rows = [_cells(row) for row in table.iter("tr")]
+    if max(map(len, rows), default=0) < 2:
+        return True
+    cells = [cell for row in rows for cell in row]
+    parts = [cell for cell in cells if sum(child.tag in PARAGRAPHS for child in cell.iter()) > 1]
+    has_headings = any(next(cell.iter(*HEADING_TAGS, "summary"), None) is not None for cell in cells)
+    return not any(cell.tag == "th" for cell in cells) and (has_headings or (len(rows) == 1 and len(parts) > 1))
 
 
 def table_blocks(table: Any, blocks_in: Callable[[Any], list[str]]) -> Iterator[str]:
@@ -82,7 +89,7 @@ def _texts_between(table: Any, caption: Any) -> Iterator[str]:
             yield child.tail or ""
 
 
-def _cells(row: Any) -> list[object]:
+def _cells(row: Any) -> Row:
     return [cell for cell in row if cell.tag in ("td", "th")]
 
 

@@ -279,7 +279,7 @@ def test_struck_text_is_withdrawn_wherever_it_stands(start, end):
     page = read_html(
         f"{sheet}<h2>Until{struck}7 pm</h2><ol><li>{struck}<li>At {struck} 7 pm</ol><table><tr><td>x<td>{struck}7 pm</table>"
     )
-    assert [block.text for block in page.blocks] == ["Until 7 pm", "2. At 7 pm", "x | 7 pm"]
+    assert [block.text for block in page.blocks] == ["Until 7 pm", "Until 7 pm:\n2. At 7 pm", "x | 7 pm"]
     assert lost(page, STRUCK) == 4 * len("9pm")
 
 
