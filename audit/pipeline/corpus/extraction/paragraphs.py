@@ -11,12 +11,11 @@ from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
+from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, rows_by_space, strips
 from audit.pipeline.corpus.extraction.tables import NO_HEAD, Row, table_blocks, texts_of_row
 
 DEFAULT_PITCH = 1.2
 WORD = re.compile(r"\w+(?:-\w+)*")
-# Points: cells whose left ends differ by less are in one column
-SAME_COLUMN = 6.0
 # Points: by which the second line of a row's label is indented, at least
 MIN_INDENT = 3.0
 # The lines of a cell below its first are indented by at most this many type sizes
@@ -160,37 +159,49 @@ def _pitch(before: Line, line: Line) -> float:
 
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
+    columns = strips(table)
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or Columns(_all_starts(table)))]
+
+
+def _all_starts(table: list[Line]) -> list[float]:
     columns = _column_starts(max(table, key=lambda line: len(line.cells)))
     for before, line in zip([None, *table], table, strict=False):
         for cell in line.cells:
             apart = all(abs(cell.x0 - column) > 3 * SAME_COLUMN for column in columns)
             if apart and not _hangs(cell, before, columns):
                 columns = sorted([*columns, cell.x0])
-    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns)]
+    return columns
 
 
-def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Line]]]:
+def _rows_of_cells(table: list[Line], columns: Columns) -> list[list[list[Line]]]:
     rows: list[list[list[Line]]] = []
-    spaced, hanging = _has_spaced_rows(table, columns), _has_hanging_cells(table, columns)
+    grouped, hanging = _has_grouped_figures(table, columns), _has_hanging_cells(table, columns.starts)
+    apart = None if hanging or grouped else rows_by_space(table, columns, _with_cell)
+    if apart:
+        return apart
+    spaced = not grouped and any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in pairwise(table))
     before = None
     for line in table:
-        begins = hanging and _begins_hanging_row(line, columns)
+        begins = hanging and _begins_hanging_row(line, columns.starts)
         if before is None or begins or not _continues_row(line, before, columns, spaced):
-            rows.append([[] for _ in columns])
+            rows.append([[] for _ in columns.starts])
         for cell in line.cells:
-            column = min(range(len(columns)), key=lambda number: abs(columns[number] - cell.x0))
-            rows[-1][column].append(replace(line, cells=(cell,)))
+            rows[-1][columns.of(cell)].append(_with_cell(line, cell))
         before = line
     return rows
 
 
-def _has_spaced_rows(table: list[Line], columns: list[float]) -> bool:
-    """Whether space is between the rows of a table, and not only between its groups of close rows of figures."""
-    steps = list(pairwise(table))
-    close = [line for before, line in steps if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1]
-    rows = [line for line in close if _has_cell_at(line.cells, columns[0]) and any(map(_is_figure, line.cells[1:]))]
-    spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in steps)
-    return spaced and (not rows or 2 * len(rows) <= len(close))
+def _with_cell(line: Line, cell: TextCell) -> Line:
+    return replace(line, cells=(cell,))
+
+
+def _has_grouped_figures(table: list[Line], columns: Columns) -> bool:
+    """Whether close rows of figures stand in groups, so that the space is between these and not between rows."""
+    close = [
+        line for before, line in pairwise(table) if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1
+    ]
+    rows = [line for line in close if columns.has_first(line) and any(map(_is_figure, line.cells[1:]))]
+    return bool(rows) and 2 * len(rows) > len(close)
 
 
 def _has_hanging_cells(table: list[Line], columns: list[float]) -> bool:
@@ -228,13 +239,13 @@ def _is_rest_of_label(line: Line, before: Line, columns: list[float]) -> bool:
     return len(line.cells) == 1 < len(before.cells) and MIN_INDENT <= line.x0 - columns[0] < SAME_COLUMN
 
 
-def _continues_row(line: Line, before: Line, columns: list[float], spaced: bool) -> bool:
+def _continues_row(line: Line, before: Line, columns: Columns, spaced: bool) -> bool:
     # In a table with space between its rows close lines are one row; in a dense one a new row has a first cell.
     if _pitch(before, line) >= MAX_ROW_PITCH * line.size:
         return False
-    starts_row = _has_cell_at(line.cells, columns[0]) and not _is_rest_of_label(line, before, columns)
+    starts_row = columns.has_first(line) and not _is_rest_of_label(line, before, columns.starts)
     # A line of all columns below another is a row of its own, unless it goes on in the middle of a sentence
-    whole = starts_row and len(line.cells) == len(before.cells) == len(columns)
+    whole = starts_row and len(line.cells) == len(before.cells) == len(columns.starts)
     return not (whole and not line.text[:1].islower()) if spaced else not starts_row
 
 
