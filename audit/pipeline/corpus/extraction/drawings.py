@@ -68,10 +68,12 @@ class Grid(NamedTuple):
 class Drawings(NamedTuple):
     """The ruling lines of a page, the areas of its small drawings and pictures, which may be bullets, and its thin lines.
 
-    lines  horizontal strokes and filled areas as thin as strokes, which may strike text through
+    borders  the sides of filled areas, which may be shades of cells or of lines of text
+    lines    horizontal strokes and filled areas as thin as strokes, which may strike text through
     """
 
     rulings: tuple[Area, ...] = ()
+    borders: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
     lines: tuple[Area, ...] = ()
 
@@ -96,7 +98,8 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
                 rulings += own
             else:
                 fills += [_Fill(_around(sides), _fill_color(raw, thing), tuple(sides)) for sides in outlines]
-    return Drawings((*rulings, *_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines))
+    rulings += [side for fill in fills if not fill.is_rectangle for side in fill.sides]
+    return Drawings(tuple(rulings), tuple(_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines))
 
 
 class _Fill(NamedTuple):
@@ -118,14 +121,14 @@ def _around(sides: Sequence[Area]) -> Area:
 
 
 def _borders(fills: Sequence[_Fill]) -> Iterator[Area]:
-    """The sides of filled areas at which the color changes: a cell that is shaded line by line has no borders within it."""
+    """The sides of rectangles at which the color changes: a cell that is shaded line by line has no borders within it."""
     alike: defaultdict[tuple[int, ...], list[Area]] = defaultdict(list)
     for fill in fills:
         if fill.is_rectangle and len(alike[fill.color]) < MAX_COVERS:
             alike[fill.color].append(fill.area)
     for fill in fills:
         for side in fill.sides:
-            yield from _seen(side, fill.area, alike[fill.color]) if fill.is_rectangle else (side,)
+            yield from _seen(side, fill.area, alike[fill.color]) if fill.is_rectangle else ()
 
 
 def _seen(side: Area, own: Area, alike: Sequence[Area]) -> Iterator[Area]:
@@ -313,8 +316,37 @@ def separators(rulings: Iterable[Area], width: float) -> list[Area]:
 # -- grids -------------------------------------------------------------------------------------------------------------
 
 
-def grids(rulings: tuple[Area, ...]) -> list[Grid]:
-    """The grids that the lines draw, each of at least two cells, from top to bottom."""
+def grids(rulings: Sequence[Area], borders: Sequence[Area] = ()) -> list[Grid]:
+    """The grids that the lines and the borders of shades draw, each of at least two cells, from top to bottom."""
+    if not borders:
+        return _grids_of(rulings)
+    drawn = [grid.box for grid in _grids_of(rulings) if len(grid.rows) > 1 and len(grid.rows[0]) > 1]
+    return _grids_of([*rulings, *(border for border in borders if _divides(border, drawn, [*rulings, *borders]))])
+
+
+def _divides(border: Area, drawn: Iterable[Box], lines: Sequence[Area]) -> bool:
+    """Whether the border of a shade may divide cells: in a table with lines of its own, only where it goes through all of it."""
+    x, y = (border.x0 + border.x1) / 2, (border.top + border.bottom) / 2
+    box = next((box for box in drawn if box.x0 - SNAP < x < box.x1 + SNAP and box.top - SNAP < y < box.bottom + SNAP), None)
+    if box is None:
+        return True
+    if border.x1 - border.x0 >= border.bottom - border.top:
+        beside = [(line.x0, line.x1) for line in lines if line.x1 > line.x0 and abs(line.top - y) < SNAP > abs(line.bottom - y)]
+        return _covered(beside, box.x0, box.x1)
+    below = [(line.top, line.bottom) for line in lines if line.bottom > line.top and abs(line.x0 - x) < SNAP > abs(line.x1 - x)]
+    return _covered(below, box.top, box.bottom)
+
+
+def _covered(parts: Iterable[tuple[float, float]], start: float, end: float) -> bool:
+    """Whether parts of a line leave no gap from start to end."""
+    for low, high in sorted(parts):
+        if low > start + JOIN:
+            return False
+        start = max(start, high)
+    return start >= end - JOIN
+
+
+def _grids_of(rulings: Sequence[Area]) -> list[Grid]:
     edges = [_edge(ruling) for ruling in rulings]
     if len({edge["orientation"] for edge in edges}) < 2 or len(edges) > MAX_RULINGS:
         return []

@@ -63,7 +63,7 @@ def page_lines(page: PdfPage) -> PageLines:
 
 
 def _view(page: PdfPage) -> View:
-    return View(lines_and_tables(page), page.height, separators(page.rulings, page.width), page.turn)
+    return View(lines_and_tables(page), page.height, separators([*page.rulings, *page.borders], page.width), page.turn)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:

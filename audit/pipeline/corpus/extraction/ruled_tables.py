@@ -21,7 +21,7 @@ Row = tuple[Cell, ...]
 def lines_and_tables(page: PdfPage) -> list[Line]:
     """The lines of a page, each with one cell, and its ruled tables, each as one line."""
     runs, tables = with_drawn_bullets(page), list[Line]()
-    for grid in grids(page.rulings):
+    for grid in grids(page.rulings, page.borders):
         inside = [run for run in runs if _is_in(grid.box, run)]
         table = _table(grid, inside, page.number)
         if table:
