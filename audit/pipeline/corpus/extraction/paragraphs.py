@@ -11,8 +11,8 @@ from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
-from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, rows_by_space, strips
-from audit.pipeline.corpus.extraction.tables import NO_HEAD, Row, table_blocks, texts_of_row
+from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, columns_between, rows_by_space
+from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
 
 DEFAULT_PITCH = 1.2
 WORD = re.compile(r"\w+(?:-\w+)*")
@@ -29,6 +29,8 @@ OVERLAP = 0.9
 # Lines farther apart than this many type sizes are not in one table
 MAX_TABLE_PITCH = 4.0
 MIN_ROWS = 2
+# The middle of a label over all columns is at most this share of a table's width beside its middle
+OFF_CENTRE = 0.15
 
 
 def wording_of(lines: list[Line]) -> Wording:
@@ -122,10 +124,23 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
         return False
     if len(line.cells) > 1 or _overlap(before, line) or _overlap(line, after):
         return True
+    if before and after and _is_label_across(line, lines[first:number], after):
+        return True
     above = before if before and _pitch(before, line) < MAX_ROW_PITCH * line.size else None
     close = above is not None or _is_above_cells(line, after)
     in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or _hangs(line.cells[0], above, columns)
     return close and line.x1 < _next_column(line, columns) and in_column
+
+
+def _is_label_across(line: Line, above: list[Line], after: Line) -> bool:
+    """Whether a short line in the middle of a table's width is the label of the rows below, whose cells are below those above."""
+    rows = [row for row in above if len(row.cells) == len(after.cells) > 1]
+    if not rows or len(line.text) > MAX_LABEL or not 0 < _pitch(line, after) < MAX_TABLE_PITCH * after.size:
+        return False
+    left, right = min(row.x0 for row in [*rows, after]), max(row.x1 for row in [*rows, after])
+    below = all(cell.x0 < one.x1 and one.x0 < cell.x1 for cell, one in zip(rows[-1].cells, after.cells, strict=True))
+    middle = (left + right) / 2
+    return below and line.x0 < middle < line.x1 and abs((line.x0 + line.x1) / 2 - middle) < OFF_CENTRE * (right - left)
 
 
 def _hangs(cell: TextCell, before: Line | None, columns: list[float]) -> bool:
@@ -159,7 +174,7 @@ def _pitch(before: Line, line: Line) -> float:
 
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
-    columns = strips(table)
+    columns = columns_between(table)
     return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or Columns(_all_starts(table)))]
 
 

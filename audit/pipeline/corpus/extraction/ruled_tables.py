@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
+from audit.pipeline.corpus.extraction.row_rules import banded_tables
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
@@ -27,6 +28,12 @@ def lines_and_tables(page: PdfPage) -> list[Line]:
         if table:
             tables += table
             runs = [run for run in runs if not _is_in(grid.box, run)]
+    for banded in banded_tables([*page.rulings, *page.borders], runs):
+        rows = tuple(tuple(tuple(in_reading_order(lines_of(cell, page.number))) for cell in row) for row in banded.rows)
+        own = {run for row in banded.rows for cell in row for run in cell}
+        if _is_table(rows) and own.issubset(runs):
+            tables += _with_title(rows, banded.box, page.number)
+            runs = [run for run in runs if run not in own]
     return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
 
 
@@ -50,13 +57,19 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
     if not _is_table(rows):
         return []
+    return _with_title(rows, grid.box, page)
+
+
+def _with_title(rows: tuple[Row, ...], box: Box, page: int) -> list[Line]:
+    """The lines of a table's title, and the table as a line."""
     title = _title(rows)
     rows = rows[1:] if title else rows
-    first = next(line for row in rows for cell in row for line in cell)
-    text = " ".join(line.text for lines in lines_in.values() for line in lines if line not in title)
+    cells = dict.fromkeys(cell for row in rows for cell in row if cell)
+    first = next(iter(cells))[0]
+    text = " ".join(line.text for cell in cells for line in cell)
     # Below its title, however low that is
-    top = max((line.baseline + 1 for line in title), default=grid.box.top)
-    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)]
+    top = max((line.baseline + 1 for line in title), default=box.top)
+    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, box.x0, box.x1),), table=rows)]
 
 
 def _title(rows: tuple[Row, ...]) -> Cell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from audit.pipeline.corpus.extraction.layout import Line, TextCell
 
@@ -18,22 +18,64 @@ SAME_STEP = 1.12
 OVERLAP = 0.9
 
 
+class Place(Protocol):
+    """What has a left and a right end on the page, in points."""
+
+    @property
+    def x0(self) -> float:
+        """The left end."""
+
+    @property
+    def x1(self) -> float:
+        """The right end."""
+
+
+class Strips(NamedTuple):
+    """Strips of the page, from left to right, each with its ends and what is in it; between two of them there is nothing."""
+
+    ends: list[tuple[float, float]]
+
+    @property
+    def between(self) -> list[float]:
+        """The middle of the space between any two."""
+        return [(left[1] + right[0]) / 2 for left, right in pairwise(self.ends)]
+
+    def of(self, place: Place) -> int:
+        """The number of the strip that the middle of something is in."""
+        return sum(middle < (place.x0 + place.x1) / 2 for middle in self.between)
+
+    def holds(self, place: Place) -> bool:
+        """Whether something is in one strip only."""
+        return not any(place.x0 < middle < place.x1 for middle in self.between)
+
+
+def strips_between(places: Iterable[Place]) -> Strips | None:
+    """The strips that hold something; None where there is only one."""
+    ends: list[tuple[float, float]] = []
+    for place in sorted(places, key=lambda place: place.x0):
+        if ends and place.x0 <= ends[-1][1]:
+            ends[-1] = (ends[-1][0], max(ends[-1][1], place.x1))
+        else:
+            ends.append((place.x0, place.x1))
+    return Strips(ends) if len(ends) > 1 else None
+
+
 class Columns(NamedTuple):
     """The columns of a table from left to right.
 
     starts   where the cells of each usually begin, in points
-    between  the middle of the space between two columns; None where cells are in none but their places begin alike
+    strips   those that the cells keep to; None where they keep to none, and only begin alike
     """
 
     starts: list[float]
-    between: list[float] | None = None
+    strips: Strips | None = None
     is_aligned: bool = True
 
     def of(self, cell: TextCell) -> int:
         """The number of the column that a cell is in."""
-        if self.between is None:
+        if self.strips is None:
             return min(range(len(self.starts)), key=lambda number: abs(self.starts[number] - cell.x0))
-        return sum(middle < (cell.x0 + cell.x1) / 2 for middle in self.between)
+        return self.strips.of(cell)
 
     def has_first(self, line: Line) -> bool:
         """Whether a line has a cell at the beginning of the first column, or anywhere in it where that is centred."""
@@ -42,24 +84,21 @@ class Columns(NamedTuple):
         return any(self.of(cell) == 0 for cell in line.cells)
 
 
-def strips(table: Iterable[Line]) -> Columns | None:
+def columns_between(table: Iterable[Line]) -> Columns | None:
     """The columns with an empty strip between any two of them; None where there are fewer than a line has cells."""
     rows = [line for line in table if len(line.cells) > 1]
-    zones: list[list[TextCell]] = []
-    end = float("-inf")
-    for cell in sorted((cell for line in rows for cell in line.cells), key=lambda cell: cell.x0):
-        if cell.x0 > end:
-            zones.append([])
-        zones[-1].append(cell)
-        end = max(end, cell.x1)
+    cells = [cell for line in rows for cell in line.cells]
+    strips = strips_between(cells)
     most = max((len(line.cells) for line in rows), default=0)
-    # A gap that chance left between the words of a few lines is no column
-    if len(zones) < max(most, 2) or (len(zones) > most and min(map(len, zones)) < 2):
+    if strips is None or len(strips.ends) < most:
         return None
-    between = [(max(cell.x1 for cell in left) + right[0].x0) / 2 for left, right in pairwise(zones)]
-    starts = [_usual_start(zone) for zone in zones]
-    aligned = sum(abs(cell.x0 - starts[0]) < SAME_COLUMN for cell in zones[0])
-    return Columns(starts, between, aligned >= ALIGNED * len(zones[0]))
+    columns = [[cell for cell in cells if strips.of(cell) == column] for column in range(len(strips.ends))]
+    # A gap that chance left between the words of a few lines is no column
+    if len(strips.ends) > most and min(map(len, columns)) < 2:
+        return None
+    starts = [_usual_start(column) for column in columns]
+    aligned = sum(abs(cell.x0 - starts[0]) < SAME_COLUMN for cell in columns[0])
+    return Columns(starts, strips, aligned >= ALIGNED * len(columns[0]))
 
 
 def _usual_start(zone: Sequence[TextCell]) -> float:

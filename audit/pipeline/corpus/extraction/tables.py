@@ -62,24 +62,70 @@ def table_blocks(
     if title:
         rows = rows[1:]
     heads = _head_rows(rows, wording, is_repeated=is_repeated)
-    if heads:
-        head = Head(tuple(_head_text(column, rows[:heads], wording) for column in range(len(rows[0]))))
-        if not _are_columns(rows[heads:], head, wording):
-            blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(rows[:heads])))
-        rows = rows[heads:]
+    parts = list(_parts_with_heads(rows, heads))
+    for above, below in parts:
+        if above:
+            head = Head(tuple(_head_text(column, above, wording) for column in range(len(rows[0]))))
+            if not _are_columns(below, head, wording):
+                blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(above)))
+        blocks += _labelled_blocks(_spans_once(below, wording), head, title, wording, keeps_head=len(parts) == 1)
+        title = None
+    return list(_joined(blocks)), head
+
+
+def _parts_with_heads(rows: list[Row], heads: int) -> Iterator[tuple[list[Row], list[Row]]]:
+    """The rows of each head and those below it: a table in which all of a later row is as bold as the first has several."""
+    starts = [
+        number
+        for number in range(heads + 1, len(rows) - 1)
+        if heads and _is_bold_head(rows[number]) and not _is_bold_head(rows[number + 1]) and _is_bold_head(rows[heads - 1])
+    ]
+    yield rows[:heads], rows[heads : starts[0] if starts else None]
+    for start, end in zip(starts, [*starts[1:], None], strict=False):
+        yield [rows[start]], rows[start + 1 : end]
+
+
+def _is_bold_head(row: Row) -> bool:
+    bold = all(cell and all(line.bold for line in cell) for cell in row)
+    return bold and _is_short_row(row) and not any(character.isdigit() for cell in row[1:] for character in cell[0].text)
+
+
+def _labelled_blocks(rows: list[Row], head: Head, title: Row | None, wording: Wording, *, keeps_head: bool) -> Iterator[Block]:
+    """The rows below each label.
+
+    keeps_head  a bold label is below the head of the columns; where the head changes, it takes its place
+    """
     label = title
     for is_label, group in groupby(rows, key=_is_label):
         if is_label:
             # A title, or a label without rows, is a text of its own
             *others, label = ([] if label is None else [label]) + list(group)
-            blocks += [_row_block(row, NO_HEAD, wording) for row in others] if others else []
+            yield from (_row_block(row, NO_HEAD, wording) for row in others)
+            head = head if keeps_head or not all(line.bold for line in label[0]) else NO_HEAD
             continue
-        members = list(group)
-        blocks += _group_blocks(members, head, label, wording)
+        yield from _group_blocks(list(group), head, label, wording)
         label = None
     if label is not None:
-        blocks += _texts_of(label, wording)
-    return list(_joined(blocks)), head
+        yield from _texts_of(label, wording)
+
+
+def _spans_once(rows: list[Row], wording: Wording) -> list[Row]:
+    """The rows, a long cell that spans several of them in a row of its own, with the labels of them all: not once for each."""
+    for column in range(1, len(rows[0]) if rows else 0):
+        new: list[Row] = []
+        for _, group in groupby(rows, key=lambda row: row[column]):
+            members = list(group)
+            cell, labels = members[0][column], [row[0] for row in members]
+            long = sum(len(line.text) for line in cell) > MAX_LABEL or _is_list(cell, wording)
+            if len(members) < 2 or not long or not all(labels) or len(set(labels)) < len(labels):
+                new += members
+                continue
+            rest = [(*row[:column], (), *row[column + 1 :]) for row in members]
+            new += [row for row in rest if any(row[1:])]
+            label = _line_like(labels[0][0], ", ".join(joined_text(each, wording) for each in labels))
+            new.append(((label,), *(() for _ in range(1, column)), cell, *(() for _ in members[0][column + 1 :])))
+        rows = new
+    return rows
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
