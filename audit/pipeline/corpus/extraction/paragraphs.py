@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
-from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, columns_between, rows_by_space
+from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, SAME_STEP, Columns, columns_between, rows_by_space
 from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
 
 DEFAULT_PITCH = 1.2
@@ -29,8 +29,7 @@ OVERLAP = 0.9
 # Lines farther apart than this many type sizes are not in one table
 MAX_TABLE_PITCH = 4.0
 MIN_ROWS = 2
-# The middle of a label over all columns is at most this share of a table's width beside its middle
-OFF_CENTRE = 0.15
+SENTENCE = re.compile(r"[.;]$")
 
 
 def wording_of(lines: list[Line]) -> Wording:
@@ -71,7 +70,7 @@ def body_blocks(lines: list[Line], wording: Wording) -> Iterator[Block]:
         yield from text_blocks(text, wording)
         text = []
         continued = open_head if len(rows[0]) == len(open_head.texts) else NO_HEAD
-        is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and sum(map(bool, rows[0])) > 1
+        is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and len(set(filter(None, rows[0]))) > 1
         blocks, open_head = table_blocks(rows, wording, continued, is_repeated=is_repeated)
         yield from blocks
     yield from text_blocks(text, wording)
@@ -124,23 +123,29 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
         return False
     if len(line.cells) > 1 or _overlap(before, line) or _overlap(line, after):
         return True
-    if before and after and _is_label_across(line, lines[first:number], after):
+    if before and after and _is_label_between(line, lines[first:number], after):
         return True
-    above = before if before and _pitch(before, line) < MAX_ROW_PITCH * line.size else None
+    above = (
+        before if before and _pitch(before, line) < max(MAX_ROW_PITCH * line.size, _usual_pitch(lines[first:number])) else None
+    )
     close = above is not None or _is_above_cells(line, after)
     in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or _hangs(line.cells[0], above, columns)
     return close and line.x1 < _next_column(line, columns) and in_column
 
 
-def _is_label_across(line: Line, above: list[Line], after: Line) -> bool:
-    """Whether a short line in the middle of a table's width is the label of the rows below, whose cells are below those above."""
-    rows = [row for row in above if len(row.cells) == len(after.cells) > 1]
-    if not rows or len(line.text) > MAX_LABEL or not 0 < _pitch(line, after) < MAX_TABLE_PITCH * after.size:
+def _usual_pitch(rows: list[Line]) -> float:
+    """A little more than the distance of rows with several cells; 0 where a table has too few."""
+    steps = [_pitch(before, line) for before, line in pairwise(rows) if len(before.cells) == len(line.cells) > 1]
+    return SAME_STEP * median(steps) if len(steps) >= MIN_ROWS else 0.0
+
+
+def _is_label_between(line: Line, above: list[Line], after: Line) -> bool:
+    """Whether a short line is the label of the rows below, whose cells are below those of a row above."""
+    row = next((row for row in reversed(above) if len(row.cells) == len(after.cells) > 1), None)
+    near = 0 < _pitch(line, after) < MAX_TABLE_PITCH * after.size
+    if row is None or not near or len(line.text) > MAX_LABEL or SENTENCE.search(line.text):
         return False
-    left, right = min(row.x0 for row in [*rows, after]), max(row.x1 for row in [*rows, after])
-    below = all(cell.x0 < one.x1 and one.x0 < cell.x1 for cell, one in zip(rows[-1].cells, after.cells, strict=True))
-    middle = (left + right) / 2
-    return below and line.x0 < middle < line.x1 and abs((line.x0 + line.x1) / 2 - middle) < OFF_CENTRE * (right - left)
+    return all(cell.x0 < one.x1 and one.x0 < cell.x1 for cell, one in zip(row.cells, after.cells, strict=True))
 
 
 def _hangs(cell: TextCell, before: Line | None, columns: list[float]) -> bool:
@@ -175,33 +180,40 @@ def _pitch(before: Line, line: Line) -> float:
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
     columns = columns_between(table)
-    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or Columns(_all_starts(table)))]
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table))]
 
 
-def _all_starts(table: list[Line]) -> list[float]:
+def _columns_that_begin_alike(table: list[Line]) -> Columns:
     columns = _column_starts(max(table, key=lambda line: len(line.cells)))
     for before, line in zip([None, *table], table, strict=False):
         for cell in line.cells:
             apart = all(abs(cell.x0 - column) > 3 * SAME_COLUMN for column in columns)
             if apart and not _hangs(cell, before, columns):
                 columns = sorted([*columns, cell.x0])
-    return columns
+    return Columns(columns, [True] * len(columns))
 
 
-def _rows_of_cells(table: list[Line], columns: Columns) -> list[list[list[Line]]]:
-    rows: list[list[list[Line]]] = []
+def _rows_of_cells(table: list[Line], columns: Columns) -> Iterator[list[list[Line]]]:
     grouped, hanging = _has_grouped_figures(table, columns), _has_hanging_cells(table, columns.starts)
-    apart = None if hanging or grouped else rows_by_space(table, columns, _with_cell)
-    if apart:
-        return apart
     spaced = not grouped and any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in pairwise(table))
+    for is_label, group in groupby(table, key=columns.is_over_all):
+        lines = list(group)
+        apart = None if is_label or hanging or grouped else rows_by_space(lines, columns, _with_cell)
+        labels = [[[line] for _ in columns.starts] for line in lines] if is_label else None
+        yield from labels or apart or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
+
+
+def _rows_by_labels(lines: list[Line], columns: Columns, *, hanging: bool, spaced: bool) -> list[list[list[Line]]]:
+    """The rows of lines, each of which begins with a cell of the first column, or after space."""
+    rows: list[list[list[Line]]] = []
     before = None
-    for line in table:
+    for line in lines:
         begins = hanging and _begins_hanging_row(line, columns.starts)
         if before is None or begins or not _continues_row(line, before, columns, spaced):
             rows.append([[] for _ in columns.starts])
         for cell in line.cells:
-            rows[-1][columns.of(cell)].append(_with_cell(line, cell))
+            for column in columns.all_of(cell) if before is None else [columns.of(cell)]:
+                rows[-1][column].append(_with_cell(line, cell))
         before = line
     return rows
 

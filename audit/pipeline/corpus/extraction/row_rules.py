@@ -89,10 +89,10 @@ def _table(box: Box, bands: list[list[TextRun]], runs: Sequence[TextRun]) -> Ban
 
 
 def _row(band: list[TextRun], strips: Strips) -> list[list[TextRun]]:
-    """The runs of each cell; what is over several columns is in the first."""
+    """The runs of each cell; what is alone over several columns is in all of them."""
     lines = lines_of(band, 0)
     if len(lines) == 1 and not strips.holds(lines[0].cells[0]):
-        return [band, *([] for _ in range(len(strips.ends) - 1))]
+        return [band for _ in strips.ends]
     return [[run for run in band if strips.of(run) == column] for column in range(len(strips.ends))]
 
 

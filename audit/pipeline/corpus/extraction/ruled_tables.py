@@ -76,14 +76,14 @@ def _title(rows: tuple[Row, ...]) -> Cell:
     """The lines of a first row that is one cell in much larger type than all below: a heading of the page with a frame."""
     first, *others = rows
     below = [line for row in others for cell in row for line in cell]
-    if any(first[1:]) or not first[0] or not below:
+    if (any(first[1:]) and len(set(first)) > 1) or not first[0] or not below:
         return ()
     return first[0] if min(line.size for line in first[0]) >= TITLE_SIZE * max(line.size for line in below) else ()
 
 
 def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     """The rows with text. A cell over several columns is only in its first, one over several rows in each of them; in the first
-    row of a head of two, a cell is at each of its columns.
+    row of a head of two, a cell is at each of its columns, and so is the label that is the only cell of its row.
     """
     heads = (0,) if _has_two_heads(grid, lines_in) else ()
     rows = [
@@ -95,8 +95,10 @@ def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     ]
     # Columns of spacing and of rules without text are none
     used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
-    kept = (tuple(row[column] for column in used) for row in rows)
-    return (row for row in kept if any(row))
+    for cells, row in zip(grid.rows, rows, strict=True):
+        kept = tuple(row[column] for column in used)
+        if any(kept):
+            yield (lines_in[label],) * len(kept) if len(set(cells)) == 1 and (label := cells[0]) else kept
 
 
 def _has_two_heads(grid: Grid, lines_in: dict[Box, Cell]) -> bool:
@@ -132,7 +134,7 @@ def _goes_on(above: Row, row: Row) -> bool:
 
 
 def _is_table(rows: tuple[Row, ...]) -> bool:
-    full = [row for row in rows if sum(map(bool, row)) > 1]
+    full = [row for row in rows if len(set(filter(None, row))) > 1]
     longest = max((len(cell) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
 

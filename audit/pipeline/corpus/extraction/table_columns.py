@@ -64,12 +64,13 @@ class Columns(NamedTuple):
     """The columns of a table from left to right.
 
     starts   where the cells of each usually begin, in points
+    aligned  whether they do, or are centred or at the right end
     strips   those that the cells keep to; None where they keep to none, and only begin alike
     """
 
     starts: list[float]
+    aligned: list[bool]
     strips: Strips | None = None
-    is_aligned: bool = True
 
     def of(self, cell: TextCell) -> int:
         """The number of the column that a cell is in."""
@@ -77,9 +78,23 @@ class Columns(NamedTuple):
             return min(range(len(self.starts)), key=lambda number: abs(self.starts[number] - cell.x0))
         return self.strips.of(cell)
 
+    def all_of(self, cell: TextCell) -> list[int]:
+        """The numbers of the columns that a cell is over, a head over several for instance."""
+        if self.strips is None or self.strips.holds(cell):
+            return [self.of(cell)]
+        return [number for number, (x0, x1) in enumerate(self.strips.ends) if cell.x0 < x1 and x0 < cell.x1]
+
+    def is_over_all(self, line: Line) -> bool:
+        """Whether a line is a label over all columns: it crosses the space between two, or begins before the one it is in."""
+        if self.strips is None or len(line.cells) > 1:
+            return False
+        column = self.of(line.cells[0])
+        before = self.aligned[column] and line.x0 < self.starts[column] - SAME_COLUMN
+        return before or not self.strips.holds(line.cells[0])
+
     def has_first(self, line: Line) -> bool:
         """Whether a line has a cell at the beginning of the first column, or anywhere in it where that is centred."""
-        if self.is_aligned:
+        if self.aligned[0]:
             return any(abs(cell.x0 - self.starts[0]) < SAME_COLUMN for cell in line.cells)
         return any(self.of(cell) == 0 for cell in line.cells)
 
@@ -87,9 +102,9 @@ class Columns(NamedTuple):
 def columns_between(table: Iterable[Line]) -> Columns | None:
     """The columns with an empty strip between any two of them; None where there are fewer than a line has cells."""
     rows = [line for line in table if len(line.cells) > 1]
-    cells = [cell for line in rows for cell in line.cells]
-    strips = strips_between(cells)
     most = max((len(line.cells) for line in rows), default=0)
+    cells = [cell for line in rows if len(line.cells) == most or line is not rows[0] for cell in line.cells]
+    strips = strips_between(cells)
     if strips is None or len(strips.ends) < most:
         return None
     columns = [[cell for cell in cells if strips.of(cell) == column] for column in range(len(strips.ends))]
@@ -97,8 +112,9 @@ def columns_between(table: Iterable[Line]) -> Columns | None:
     if len(strips.ends) > most and min(map(len, columns)) < 2:
         return None
     starts = [_usual_start(column) for column in columns]
-    aligned = sum(abs(cell.x0 - starts[0]) < SAME_COLUMN for cell in columns[0])
-    return Columns(starts, strips, aligned >= ALIGNED * len(columns[0]))
+    at_start = [sum(abs(cell.x0 - start) < SAME_COLUMN for cell in column) for start, column in zip(starts, columns, strict=True)]
+    aligned = [count >= ALIGNED * len(column) for count, column in zip(at_start, columns, strict=True)]
+    return Columns(starts, aligned, strips)
 
 
 def _usual_start(zone: Sequence[TextCell]) -> float:

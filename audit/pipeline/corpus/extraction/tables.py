@@ -8,6 +8,7 @@ stands in the other's.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -68,7 +69,8 @@ def table_blocks(
             head = Head(tuple(_head_text(column, above, wording) for column in range(len(rows[0]))))
             if not _are_columns(below, head, wording):
                 blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(above)))
-        blocks += _labelled_blocks(_spans_once(below, wording), head, title, wording, keeps_head=len(parts) == 1)
+        rows = _with_labels(_spans_once(below, wording), head)
+        blocks += _labelled_blocks(rows, head, title, wording, keeps_head=len(parts) == 1)
         title = None
     return list(_joined(blocks)), head
 
@@ -100,7 +102,7 @@ def _labelled_blocks(rows: list[Row], head: Head, title: Row | None, wording: Wo
         if is_label:
             # A title, or a label without rows, is a text of its own
             *others, label = ([] if label is None else [label]) + list(group)
-            yield from (_row_block(row, NO_HEAD, wording) for row in others)
+            yield from (_row_block(row[:1], NO_HEAD, wording) for row in others)
             head = head if keeps_head or not all(line.bold for line in label[0]) else NO_HEAD
             continue
         yield from _group_blocks(list(group), head, label, wording)
@@ -139,12 +141,36 @@ def _joined(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _title(rows: list[Row]) -> Row | None:
-    return rows[0] if len(rows) > 1 and _is_label(rows[0]) else None
+    return rows[0] if len(rows) > 1 and (_is_label(rows[0]) or _has_first_only(rows[0])) else None
 
 
 def _is_label(row: Row) -> bool:
     """Whether a row has one cell over all columns: the label of the rows below, or a text."""
+    return len(row) > 1 and bool(row[0]) and all(cell == row[0] for cell in row)
+
+
+def _has_first_only(row: Row) -> bool:
     return len(row) > 1 and bool(row[0]) and not any(row[1:])
+
+
+def _with_labels(rows: Sequence[Row], head: Head) -> list[Row]:
+    """The rows; of those with a first cell only the labels as cells over all columns.
+
+    Below heads, one in the type of the other rows says no label but that a column has nothing for it.
+    """
+    kinds = Counter(_kind_of(row[0]) for row in rows if row[0] and any(row[1:]) and not _is_label(row))
+    second = min((cell[0].x0 for row in rows for cell in row[1:2] if cell and not _is_label(row)), default=float("inf"))
+
+    def is_label(row: Row) -> bool:
+        text = row[0][-1]
+        other = not kinds or _kind_of(row[0]) != kinds.most_common(1)[0][0]
+        return other or text.text.endswith(":") or text.x1 > second or not any(head.texts)
+
+    return [row[:1] * len(row) if _has_first_only(row) and is_label(row) else row for row in rows]
+
+
+def _kind_of(cell: Cell) -> tuple[object, ...]:
+    return all(line.bold for line in cell), cell[0].size, cell[0].color
 
 
 def _pages_of(rows: Sequence[Row]) -> tuple[int, int]:
@@ -159,6 +185,8 @@ def _head_text(column: int, rows: Sequence[Row], wording: Wording) -> str:
 
 def _head_rows(rows: Sequence[Row], wording: Wording, *, is_repeated: bool) -> int:
     """How many of the first rows are the head: two where a cell of the first is over several of the second."""
+    if rows and _is_label(rows[0]):
+        return 0
     if len(rows) > 2 and any(cell and cell == beside for cell, beside in pairwise(rows[0])):
         return 2
     return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording))
@@ -228,7 +256,7 @@ def _is_short(row: Row) -> bool:
 
 
 def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:
-    return (block_of(parts, wording) for cell in row if cell for parts in paragraphs(cell, wording.pitch))
+    return (block_of(parts, wording) for cell in dict.fromkeys(row) if cell for parts in paragraphs(cell, wording.pitch))
 
 
 def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
@@ -333,4 +361,6 @@ def _row_block(row: Row, head: Head, wording: Wording) -> Block:
     texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
     cells = (f"{head.of(column).removesuffix(':')}: {text}" if head.of(column) else text for column, text in texts)
     lines = [line for cell in row for line in cell]
-    return Block("row", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)
+    # A line of one cell would be read as the label of the rows below it
+    is_row = len(texts) > 1 or len(row) == 1
+    return Block("row" if is_row else "text", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)

@@ -17,7 +17,7 @@ body {font: 13px Arial} h2 {break-before: page; font-size: 20px} p {margin: 8px 
 table {border-collapse: collapse; width: 600px} td, th {padding: 3px 8px; text-align: left; vertical-align: top}
 .grid td, .grid th {border: 1px solid black} .rules tr {border-bottom: 1px solid black}
 .zebra tr:nth-child(even) {background: #ddd}
-.middle td {vertical-align: middle} .centre td, .centre th {text-align: center} .narrow {width: 420px}
+.middle td {vertical-align: middle} .centre > td, .centre td, .centre th {text-align: center} .narrow {width: 420px}
 """
 LONG = "Keep it in the fridge, and do not take it if it has been out of the fridge for more than a day"
 FOODS = [
@@ -28,6 +28,7 @@ FOODS = [
     ("Eggs", "Two", "Dairy case"),
 ]
 FOOD_HEADS = ("Food", "Portion", "Where to buy")
+YEARS = ("First year after surgery", "All the years after it")
 DOSES = [("Alpha", "2 mg", "1 mg"), ("Beta", "10 mg", ""), ("Gamma", "", "250 mg"), ("Delta", "5 mg", "7 mg")]
 
 
@@ -82,10 +83,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "Two heads, no lines": (
         table(
-            '<tr><th></th><th colspan="2">After surgery</th></tr>' + row("Drug", "By day", "At night", tag="th") + body(DOSES),
-            "centre",
+            '<tr><th></th><th colspan="2">First year after surgery</th><th colspan="2">All the years after it</th></tr>'
+            + row("Drug", "By day", "At night", "By day", "At night", tag="th")
+            + body([(*cells, *cells[1:]) for cells in DOSES]), "centre",
         ),
-        said(("Drug", "After surgery, By day", "After surgery, At night"), DOSES),
+        said(
+            ("Drug", *(f"{year}, {time}" for year in YEARS for time in ("By day", "At night"))),
+            [(*cells, *cells[1:]) for cells in DOSES],
+        ),
     ),
     "Label over rows": (
         table(
@@ -112,8 +117,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "Label across": (
         table(
-            row("Food", "Portion", tag="th") + '<tr><td colspan="2" align="center">Fruit, fresh or frozen</td></tr>'
-            + body([("Plums", "two"), ("Pears", "one")]) + '<tr><td colspan="2" align="center">Vegetables, washed</td></tr>'
+            row("Food", "Portion", tag="th") + '<tr class="centre"><td colspan="2">Fruit, fresh or frozen</td></tr>'
+            + body([("Plums", "two"), ("Pears", "one")]) + '<tr><td colspan="2"><b>Vegetables, washed</b></td></tr>'
             + body([("Leeks", "three"), ("Chard", "one cup")]), "plain",
         ),
         [
