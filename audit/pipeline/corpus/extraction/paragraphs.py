@@ -227,7 +227,7 @@ def _has_grouped_figures(table: list[Line], columns: Columns) -> bool:
     close = [
         line for before, line in pairwise(table) if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1
     ]
-    rows = [line for line in close if columns.has_first(line) and any(map(_is_figure, line.cells[1:]))]
+    rows = [line for line in close if columns.has_first(line) and any(map(is_figure, line.cells[1:]))]
     return bool(rows) and 2 * len(rows) > len(close)
 
 
@@ -257,7 +257,8 @@ def _indents(line: Line, columns: list[float]) -> list[float]:
     return [x0 - max((start for start in columns if start <= x0 + MIN_INDENT), default=0.0) for x0 in cells]
 
 
-def _is_figure(cell: TextCell) -> bool:
+def is_figure(cell: TextCell) -> bool:
+    """Whether a cell is a figure, not words."""
     return any(map(str.isdigit, cell.text)) and 2 * sum(map(str.isalpha, cell.text)) < len(cell.text)
 
 

@@ -69,7 +69,6 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "Rules, middle": foods("rules middle"),
     "Shaded rows": foods("zebra"),
     "No lines": foods("plain"),
-    "No lines, middle": foods("plain middle"),
     "Centred": (
         table(row("Drug", "By day", "At night", tag="th") + body(DOSES), "centre"),
         said(("Drug", "By day", "At night"), DOSES),
