@@ -195,12 +195,14 @@ def _columns_that_begin_alike(table: list[Line]) -> Columns:
 
 def _rows_of_cells(table: list[Line], columns: Columns) -> Iterator[list[list[Line]]]:
     grouped, hanging = _has_grouped_figures(table, columns), _has_hanging_cells(table, columns.starts)
-    spaced = not grouped and any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in pairwise(table))
+    firsts = [(before, line) for before, line in pairwise(table) if len(line.cells) > 1 and columns.has_first(line)]
+    apart = sum(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in firsts)
+    spaced = not grouped and apart > 0 and 2 * apart >= len(firsts)
     for is_label, group in groupby(table, key=columns.is_over_all):
         lines = list(group)
-        apart = None if is_label or hanging or grouped else rows_by_space(lines, columns, _with_cell)
+        by_space = None if is_label or hanging or grouped else rows_by_space(lines, columns, _with_cell)
         labels = [[[line] for _ in columns.starts] for line in lines] if is_label else None
-        yield from labels or apart or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
+        yield from labels or by_space or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
 
 
 def _rows_by_labels(lines: list[Line], columns: Columns, *, hanging: bool, spaced: bool) -> list[list[list[Line]]]:

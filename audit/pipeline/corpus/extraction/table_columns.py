@@ -12,10 +12,12 @@ from audit.pipeline.corpus.extraction.layout import Line, TextCell
 SAME_COLUMN = 6.0
 # As a share of the cells of a column: so many begin at its left end where it is not centred
 ALIGNED = 0.6
-# Lines of one cell are below each other by the least distance, or by this factor more
+# Lines of rows are farther apart than those of a cell by this factor
 SAME_STEP = 1.12
 # In type sizes: lines that are nearer than this overlap
 OVERLAP = 0.9
+# Points
+TOLERANCE = 0.1
 
 
 class Place(Protocol):
@@ -149,22 +151,27 @@ def rows_by_space(
     for line in table:
         for cell in line.cells:
             in_column[columns.of(cell)].append(cut(line, cell))
-    steps = [(below.baseline - line.baseline) / below.size for lines in in_column for line, below in pairwise(lines)]
-    least = min((step for step in steps if step >= OVERLAP), default=0.0)
-    if not least or max(steps) <= SAME_STEP * least:
-        return None
+    steps = sorted((below.baseline - line.baseline) / below.size for lines in in_column for line, below in pairwise(lines))
+    tried = (_rows_apart(in_column, low) for low, high in pairwise(steps) if low >= OVERLAP and high > SAME_STEP * low)
+    found = [rows for rows in tried if rows]
+    # Space within a cell, between its paragraphs, is less than between rows
+    return next((rows for rows in found if all(row[0] for row in rows[1:])), found[0] if found else None)
+
+
+def _rows_apart(in_column: Sequence[Sequence[Line]], least: float) -> list[list[list[Line]]] | None:
+    """The rows, if lines of a cell are at most so many type sizes apart; None where two cells of a column are beside another."""
     parts = [part for column, lines in enumerate(in_column) for part in _parts(column, lines, least)]
     rows = list(_beside(sorted(parts, key=lambda part: part.top)))
     if len(rows) < 2 or any(len({part.column for part in row}) < len(row) for row in rows):
         return None
     by_column = ({part.column: part.lines for part in row} for row in rows)
-    return [[row.get(column, []) for column in range(len(columns.starts))] for row in by_column]
+    return [[row.get(column, []) for column in range(len(in_column))] for row in by_column]
 
 
 def _parts(column: int, lines: Sequence[Line], least: float) -> Iterator[_Part]:
     part: list[Line] = []
     for line in lines:
-        if part and line.baseline - part[-1].baseline > SAME_STEP * least * line.size:
+        if part and line.baseline - part[-1].baseline > least * line.size + TOLERANCE:
             yield _Part(column, part)
             part = []
         part.append(line)

@@ -62,7 +62,8 @@ def table_blocks(
     title = _title(rows)
     if title:
         rows = rows[1:]
-    heads = _head_rows(rows, wording, is_repeated=is_repeated)
+    heads = _head_rows([row for row in rows if not _is_label(row)], wording, is_repeated=is_repeated)
+    heads = 0 if rows and _is_label(rows[0]) else heads
     parts = list(_parts_with_heads(rows, heads))
     for above, below in parts:
         if above:
@@ -185,8 +186,6 @@ def _head_text(column: int, rows: Sequence[Row], wording: Wording) -> str:
 
 def _head_rows(rows: Sequence[Row], wording: Wording, *, is_repeated: bool) -> int:
     """How many of the first rows are the head: two where a cell of the first is over several of the second."""
-    if rows and _is_label(rows[0]):
-        return 0
     if len(rows) > 2 and any(cell and cell == beside for cell, beside in pairwise(rows[0])):
         return 2
     return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording))
