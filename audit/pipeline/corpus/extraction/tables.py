@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
-from audit.pipeline.corpus.extraction.lists import Part, Wording, block_of, joined_text, paragraphs
+from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Block, Line, TextCell
+from audit.pipeline.corpus.extraction.lists import MEANT_MARKS, Part, Wording, block_of, joined_text, paragraphs
 from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 
 Cell = tuple[Line, ...]
@@ -25,6 +25,8 @@ MIN_BODY = 4
 MAX_HEAD, MAX_LABEL = 100, 80
 # Words of a cell in the median: in two columns of whole advice the first does not label the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
+# With one in front, a row would be read as an item
+BULLETS = set(BULLET_MARKS).difference(MEANT_MARKS)
 LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 
 
@@ -261,13 +263,23 @@ def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:
 def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
     """Whether the columns are lists, not rows: the first has items, or the heads are short above whole advice."""
     firsts = [row[0] for row in rows if row[0]]
-    if any(_has_items(cell, wording) for cell in firsts) or (firsts and all(_has_mark(cell) for cell in firsts)):
+    if any(_has_items(cell, wording) for cell in firsts):
         return True
+    if firsts and all(_has_mark(cell) for cell in firsts):
+        return not _have_values(rows, wording)
     if len(head.texts) != 2 or any(not text or len(text.split()) > HEAD_WORDS for text in head.texts):
         return False
     words = [sorted(sum(len(line.text.split()) for line in row[column]) for row in rows if row[column]) for column in (0, 1)]
     first, second = (counts[len(counts) // 2] if counts else 0 for counts in words)
     return first >= ADVICE_WORDS and second >= ADVICE_WORDS and max(first, second) <= 2 * min(first, second)
+
+
+def _have_values(rows: Sequence[Row], wording: Wording) -> bool:
+    """Whether each item of a first column has short words without a mark beside it, an amount for instance."""
+    values = [cell for row in rows if row[0] for cell in row[1:] if cell]
+    beside = sum(bool(row[0]) and any(row[1:]) for row in rows)
+    short = all(not _has_mark(cell) and len(joined_text(cell, wording)) <= MAX_LABEL for cell in values)
+    return short and 2 * beside > len(rows)
 
 
 def _is_list(cell: Cell, wording: Wording) -> bool:
@@ -356,8 +368,12 @@ def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:
         yield block_of([*_lead_of(label, head.of(column), parts[0].lines[0]), *parts], wording)
 
 
+def _without_bullet(text: str) -> str:
+    return text[2:] if text[:1] in BULLETS and text[1:2] == " " else text
+
+
 def _row_block(row: Row, head: Head, wording: Wording) -> Block:
-    texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
+    texts = [(column, _without_bullet(joined_text(cell, wording))) for column, cell in enumerate(row) if cell]
     cells = (f"{head.of(column).removesuffix(':')}: {text}" if head.of(column) else text for column, text in texts)
     lines = [line for cell in row for line in cell]
     # A line of one cell would be read as the label of the rows below it
