@@ -392,7 +392,7 @@ def _edge(ruling: Area) -> dict[str, Any]:
 def _grid(cells: list[Box]) -> Grid:
     columns = _intervals({x for cell in cells for x in (cell.x0, cell.x1)}, MIN_COLUMN)
     rows = _intervals({y for cell in cells for y in (cell.top, cell.bottom)}, MIN_ROW)
-    places = [tuple(_cell_at(cells, x, y) for x in columns) for y in rows]
+    places = [tuple(smallest_at(cells, x, y) for x in columns) for y in rows]
     different = tuple(row for number, row in enumerate(places) if number == 0 or row != places[number - 1])
     left, top, right, bottom = zip(*cells, strict=True)
     return Grid(Box(min(left), min(top), max(right), max(bottom)), different)
@@ -403,5 +403,7 @@ def _intervals(edges: Iterable[float], least: float) -> list[float]:
     return [(low + high) / 2 for low, high in pairwise(sorted(edges)) if high - low >= least]
 
 
-def _cell_at(cells: list[Box], x: float, y: float) -> Box | None:
-    return next((cell for cell in cells if cell.contains(x, y)), None)
+def smallest_at(cells: Iterable[Box], x: float, y: float) -> Box | None:
+    """The smallest cell at a place: a rule above a table may make one that is around others."""
+    own = [cell for cell in cells if cell.contains(x, y)]
+    return min(own, key=lambda cell: (cell.x1 - cell.x0) * (cell.bottom - cell.top), default=None)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from audit.pipeline.corpus.extraction.layout import Line, TextCell
 from audit.pipeline.corpus.extraction.lists import MARK
-from audit.pipeline.corpus.extraction.paragraphs import is_figure, split_tables
-from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, columns_between
+from audit.pipeline.corpus.extraction.paragraphs import split_tables
+from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Columns, columns_between, is_figure
 from audit.text.statements import ITEM_MARK
 
 # Items in columns, and characters and share of the words of the shorter column

@@ -11,7 +11,14 @@ from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
-from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, SAME_STEP, Columns, columns_between, rows_by_space
+from audit.pipeline.corpus.extraction.table_columns import (
+    SAME_COLUMN,
+    SAME_STEP,
+    Columns,
+    columns_between,
+    is_figure,
+    rows_by_space,
+)
 from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
 
 DEFAULT_PITCH = 1.2
@@ -257,11 +264,6 @@ def _indents(line: Line, columns: list[float]) -> list[float]:
     """How far the cells behind the first column begin behind the left end of their column."""
     cells = (cell.x0 for cell in line.cells if abs(cell.x0 - columns[0]) >= SAME_COLUMN)
     return [x0 - max((start for start in columns if start <= x0 + MIN_INDENT), default=0.0) for x0 in cells]
-
-
-def is_figure(cell: TextCell) -> bool:
-    """Whether a cell is a figure, not words."""
-    return any(map(str.isdigit, cell.text)) and 2 * sum(map(str.isalpha, cell.text)) < len(cell.text)
 
 
 def _is_rest_of_label(line: Line, before: Line, columns: list[float]) -> bool:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids
+from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
+from audit.pipeline.corpus.extraction.table_columns import is_figure
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
+# So many lines of a cell may be rows of figures
+MIN_LINES = 3
 # Type of a title in the first row of a table, as a factor of the largest type below it
 TITLE_SIZE = 1.2
 # Rows that end in a page number, in a table of contents
@@ -39,7 +43,11 @@ def lines_and_tables(page: PdfPage) -> list[Line]:
 
 def _is_in(box: Box, run: TextRun) -> bool:
     # Above the baseline: the letters stand on it, and a rule may touch it
-    return box.contains((run.x0 + run.x1) / 2, run.baseline - 0.3 * run.size)
+    return box.contains((run.x0 + run.x1) / 2, _middle(run))
+
+
+def _middle(run: TextRun) -> float:
+    return run.baseline - 0.3 * run.size
 
 
 def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
@@ -49,12 +57,12 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     """
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
-        cell = next((cell for cell in runs_of if _is_in(cell, run)), None)
+        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, _middle(run))
         if cell is None:
             return []
         runs_of[cell].append(run)
     lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
-    rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
+    rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
     if not _is_table(rows):
         return []
     return _with_title(rows, grid.box, page)
@@ -131,6 +139,17 @@ def _goes_on(above: Row, row: Row) -> bool:
     # Cells that span both rows are equal; foods or medicines that share such a cell have no comma between them
     different = [(cell, below) for cell, below in zip(above, row, strict=True) if cell != below]
     return len(row) > 1 and len(different) == 1 and all(different[0]) and different[0][0][-1].text.endswith(",")
+
+
+def _line_by_line(row: Row) -> Iterator[Row]:
+    """The rows in a row: where a cell of figures has at the same heights as many lines as each cell beside it."""
+    cells = [cell for cell in row if cell]
+    heights = {tuple(round(line.baseline) for line in cell) for cell in cells}
+    figures = any(all(len(line.cells) == 1 and is_figure(line.cells[0]) for line in cell) for cell in cells)
+    if len(cells) < 2 or len(set(cells)) < 2 or len(heights) > 1 or len(cells[0]) < MIN_LINES or not figures:
+        yield row
+        return
+    yield from (tuple((cell[number],) if cell else () for cell in row) for number in range(len(cells[0])))
 
 
 def _is_table(rows: tuple[Row, ...]) -> bool:

@@ -101,6 +101,11 @@ class Columns(NamedTuple):
         return any(self.of(cell) == 0 for cell in line.cells)
 
 
+def is_figure(cell: TextCell) -> bool:
+    """Whether a cell is a figure, not words."""
+    return any(map(str.isdigit, cell.text)) and 2 * sum(map(str.isalpha, cell.text)) < len(cell.text)
+
+
 def columns_between(table: Iterable[Line]) -> Columns | None:
     """The columns with an empty strip between any two of them; None where there are fewer than a line has cells."""
     rows = [line for line in table if len(line.cells) > 1]

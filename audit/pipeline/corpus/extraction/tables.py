@@ -21,6 +21,8 @@ Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 # Rows below a head that shows by nothing but what is in them
 MIN_BODY = 4
+# Figures in a column of figures: the others are words such as "none"
+MOST_FIGURES = 0.7
 # A head, and the label of a group of rows, has at most this many characters
 MAX_HEAD, MAX_LABEL = 100, 80
 # Words of a cell in the median: in two columns of whole advice the first does not label the second
@@ -226,8 +228,8 @@ def _is_of_another_kind(rows: Sequence[Row], wording: Wording) -> bool:
 
 
 def _are_figures_below(head: str, texts: list[str]) -> bool:
-    figures = bool(texts) and all(any(map(str.isdigit, text)) for text in texts)
-    return figures and not any(map(str.isdigit, head))
+    figures = sum(any(map(str.isdigit, text)) for text in texts)
+    return figures >= MOST_FIGURES * len(texts) > 0 and not any(map(str.isdigit, head)) and head not in texts
 
 
 def _are_repeated_below(head: str, texts: list[str]) -> bool:
