@@ -177,6 +177,34 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "• Shredded carrots",
         ],
     ),
+    "Rows in a cell": (
+        table(
+            row("Source", "Vitamin A", tag="th") + row("Liver<br>Milk, skim<br>Cheese", "27,185<br>500<br>284")
+            + row("Plants", "Vitamin A", tag="th") + row("Carrots<br>Spinach<br>Kale", "13,418<br>11,458<br>9,558"), "grid",
+        ),
+        [
+            *said(("Source", "Vitamin A"), [("Liver", "27,185"), ("Milk, skim", "500"), ("Cheese", "284")]),
+            *said(("Plants", "Vitamin A"), [("Carrots", "13,418"), ("Spinach", "11,458"), ("Kale", "9,558")]),
+        ],
+    ),
+    "Rule above": (
+        '<div style="width: 600px; border-bottom: 1px solid black; margin-bottom: 12px">Values</div>'
+        + table('<tr><th style="border: 0"></th><th>In the clinic</th><th>In hospital</th></tr>' + body(DOSES), "grid"),
+        [
+            "Values", "In the clinic | In hospital", "Alpha | In the clinic: 2 mg | In hospital: 1 mg", "Beta | In the clinic: 10 mg",
+            "Gamma | In hospital: 250 mg", "Delta | In the clinic: 5 mg | In hospital: 7 mg",
+        ],
+    ),
+    "Nothing in a column": (
+        table(
+            row("Can change", "Cannot", tag="th") + body([("Weight", "Age"), ("Salt", "Sex"), ("Smoking", ""), ("Rest", "")]), "grid",
+        ),
+        [*said(("Can change", "Cannot"), [("Weight", "Age"), ("Salt", "Sex")]), "Can change: Smoking", "Can change: Rest"],
+    ),
+    "Amounts beside items": (
+        table(body([("• Milk", "8 oz. = 1 cup"), ("• Plain yogurt", "6 oz. = 2 cups"), ("• Ricotta", "½ cup = 2 oz.")]), "plain"),
+        ["Milk | 8 oz. = 1 cup", "Plain yogurt | 6 oz. = 2 cups", "Ricotta | ½ cup = 2 oz."],
+    ),
     "Next page": (
         '<div style="height: 780px">Before the table.</div>'
         + table("".join(row(*FOOD_HEADS, tag="th")) + body(FOODS * 2), "grid"),
