@@ -191,13 +191,16 @@ CASES: dict[str, tuple[str, list[str]]] = {
         '<div style="width: 600px; border-bottom: 1px solid black; margin-bottom: 12px">Values</div>'
         + table('<tr><th style="border: 0"></th><th>In the clinic</th><th>In hospital</th></tr>' + body(DOSES), "grid"),
         [
-            "Values", "In the clinic | In hospital", "Alpha | In the clinic: 2 mg | In hospital: 1 mg", "Beta | In the clinic: 10 mg",
-            "Gamma | In hospital: 250 mg", "Delta | In the clinic: 5 mg | In hospital: 7 mg",
+            "Values", "In the clinic | In hospital", "Alpha | In the clinic: 2 mg | In hospital: 1 mg",
+            "Beta | In the clinic: 10 mg",
+            "Gamma | In hospital: 250 mg",
+            "Delta | In the clinic: 5 mg | In hospital: 7 mg",
         ],
     ),
     "Nothing in a column": (
         table(
-            row("Can change", "Cannot", tag="th") + body([("Weight", "Age"), ("Salt", "Sex"), ("Smoking", ""), ("Rest", "")]), "grid",
+            row("Can change", "Cannot", tag="th") + body([("Weight", "Age"), ("Salt", "Sex"), ("Smoking", ""), ("Rest", "")]),
+            "grid",
         ),
         [*said(("Can change", "Cannot"), [("Weight", "Age"), ("Salt", "Sex")]), "Can change: Smoking", "Can change: Rest"],
     ),
