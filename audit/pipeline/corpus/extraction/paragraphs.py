@@ -124,6 +124,8 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
     line = lines[number]
     before = lines[number - 1] if number > first else None
     after = lines[number + 1] if number + 1 < len(lines) else None
+    if line.table:
+        return False
     if before and (
         (before.page, before.part) != (line.page, line.part) or not 0 < _pitch(before, line) < MAX_TABLE_PITCH * line.size
     ):

@@ -26,11 +26,15 @@ Row = tuple[Cell, ...]
 def lines_and_tables(page: PdfPage) -> list[Line]:
     """The lines of a page, each with one cell, and its ruled tables, each as one line."""
     runs, tables = with_drawn_bullets(page), list[Line]()
-    for grid in grids(page.rulings, page.borders):
+    boxes: list[Box] = []
+    for grid in sorted(grids(page.rulings, page.borders), key=lambda grid: _size(grid.box)):
         inside = [run for run in runs if _is_in(grid.box, run)]
-        table = _table(grid, inside, page.number)
+        # Areas around tables place text on the page
+        around = any(grid.box.contains((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2) for box in boxes)
+        table = [] if around else _table(grid, inside, page.number)
         if table:
             tables += table
+            boxes.append(grid.box)
             runs = [run for run in runs if not _is_in(grid.box, run)]
     for banded in banded_tables([*page.rulings, *page.borders], runs):
         rows = tuple(tuple(tuple(in_reading_order(lines_of(cell, page.number))) for cell in row) for row in banded.rows)
@@ -44,6 +48,10 @@ def lines_and_tables(page: PdfPage) -> list[Line]:
 def _is_in(box: Box, run: TextRun) -> bool:
     # Above the baseline: the letters stand on it, and a rule may touch it
     return box.contains((run.x0 + run.x1) / 2, _middle(run))
+
+
+def _size(box: Box) -> float:
+    return (box.x1 - box.x0) * (box.bottom - box.top)
 
 
 def _middle(run: TextRun) -> float:

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Block, Line, TextCell
-from audit.pipeline.corpus.extraction.lists import MEANT_MARKS, Part, Wording, block_of, joined_text, paragraphs
+from audit.pipeline.corpus.extraction.lists import MARK, MEANT_MARKS, Part, Wording, block_of, joined_text, paragraphs
 from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 
 Cell = tuple[Line, ...]
@@ -24,7 +24,7 @@ MIN_BODY = 4
 # Figures in a column of figures: the others are words such as "none"
 MOST_FIGURES = 0.7
 # A head, and the label of a group of rows, has at most this many characters
-MAX_HEAD, MAX_LABEL = 100, 80
+MAX_HEAD, MAX_LABEL = 120, 80
 # Words of a cell in the median: in two columns of whole advice the first does not label the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
 # With one in front, a row would be read as an item
@@ -265,7 +265,7 @@ def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:
 def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
     """Whether the columns are lists, not rows: the first has items, or the heads are short above whole advice."""
     firsts = [row[0] for row in rows if row[0]]
-    if any(_has_items(cell, wording) for cell in firsts):
+    if any(map(_has_items, firsts)):
         return True
     if firsts and all(_has_mark(cell) for cell in firsts):
         return not _have_values(rows, wording)
@@ -290,8 +290,9 @@ def _is_list(cell: Cell, wording: Wording) -> bool:
     return len(blocks) > 1 or sum(part.is_item for parts in blocks for part in parts) > 1
 
 
-def _has_items(cell: Cell, wording: Wording) -> bool:
-    return sum(part.is_item for parts in paragraphs(cell, wording.pitch) for part in parts) > 1
+def _has_items(cell: Cell) -> bool:
+    # Without marks, the lines of a label below its colon would be items
+    return sum(MARK.match(line.text) is not None for line in cell) > 1
 
 
 def _has_mark(cell: Cell) -> bool:
