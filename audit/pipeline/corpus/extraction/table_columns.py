@@ -88,7 +88,7 @@ class Columns(NamedTuple):
 
     def is_over_all(self, line: Line) -> bool:
         """Whether a line is a label over all columns: it crosses the space between two, or begins before the one it is in."""
-        if self.strips is None or len(line.cells) > 1:
+        if self.strips is None or len(line.cells) > 1 or is_figure(line.cells[0]):
             return False
         column = self.of(line.cells[0])
         before = self.aligned[column] and line.x0 < self.starts[column] - SAME_COLUMN
