@@ -74,6 +74,9 @@ def _leads(before: Line, first: Line, columns: int) -> bool:
 def _are_plain_items(pieces: Sequence[Sequence[Line]], columns: Columns) -> bool:
     """Whether columns are short words in one type, with nothing among them that is said of what is beside it."""
     lines = [line for column in pieces for line in column]
+    # The words of a justified line are far apart too
+    if any(not column or _goes_on(column[0]) for column in pieces):
+        return False
     if len(lines) < MIN_ITEMS or not all(columns.aligned) or len({(line.bold, line.size, line.color) for line in lines}) > 1:
         return False
     if any(len(line.text) > MAX_ITEM or line.text.endswith((":", ".")) or is_figure(line.cells[0]) for line in lines):
