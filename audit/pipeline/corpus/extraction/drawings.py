@@ -6,6 +6,7 @@ The lines come from the library that reads the page; the cells are found by pdfp
 from __future__ import annotations
 
 import ctypes
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from types import SimpleNamespace
@@ -22,6 +23,8 @@ THIN = 3.0
 # A line through text is at most this thick
 THICK = 4.0
 WHITE = (255, 255, 255)
+# Sides of a rectangle
+RECTANGLE = 4
 # A page with more is a drawing or a map
 MAX_RULINGS, MAX_SEGMENTS = 1500, 20_000
 # Of a page, areas that may cover text; of a path, sides that may be those of a thin area
@@ -65,10 +68,12 @@ class Grid(NamedTuple):
 class Drawings(NamedTuple):
     """The ruling lines of a page, the areas of its small drawings and pictures, which may be bullets, and its thin lines.
 
-    lines  horizontal strokes and filled areas as thin as strokes, which may strike text through
+    borders  the sides of filled areas, which may be shades of cells or of lines of text
+    lines    horizontal strokes and filled areas as thin as strokes, which may strike text through
     """
 
     rulings: tuple[Area, ...] = ()
+    borders: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
     lines: tuple[Area, ...] = ()
 
@@ -76,7 +81,7 @@ class Drawings(NamedTuple):
 def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
-    rulings, areas, lines, segments = list[Area](), list[Area](), list[Area](), 0
+    rulings, areas, lines, fills, segments = list[Area](), list[Area](), list[Area](), list[_Fill](), 0
     for thing, kind, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
         is_path = kind == raw.FPDF_PAGEOBJ_PATH
         segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
@@ -86,19 +91,72 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
             continue
         areas.append(_area(raw, thing, matrix, displayed))
         if is_path:
-            own = list(_rulings_of(raw, thing, matrix, displayed))
-            rulings += own
+            outlines = [sides for sides in _outlines_of(raw, thing, matrix, displayed) if sides]
+            own = [side for sides in outlines for side in sides]
             lines += _lines_of(raw, thing, own)
-    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)), tuple(lines))
+            if _modes(raw, thing)[1]:
+                rulings += own
+            else:
+                fills += [_Fill(_around(sides), _fill_color(raw, thing), tuple(sides)) for sides in outlines]
+    rulings += [side for fill in fills if not fill.is_rectangle for side in fill.sides]
+    return Drawings(tuple(rulings), tuple(_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines))
+
+
+class _Fill(NamedTuple):
+    """A filled area, its color, and its upright and level sides."""
+
+    area: Area
+    color: tuple[int, ...]
+    sides: tuple[Area, ...]
+
+    @property
+    def is_rectangle(self) -> bool:
+        """Whether it is a rectangle and no line."""
+        return len(self.sides) == RECTANGLE and min(self.area.x1 - self.area.x0, self.area.bottom - self.area.top) > THIN
+
+
+def _around(sides: Sequence[Area]) -> Area:
+    lefts, tops, rights, bottoms = zip(*sides, strict=True)
+    return Area(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def _borders(fills: Sequence[_Fill]) -> Iterator[Area]:
+    """The sides of rectangles at which the color changes: a cell that is shaded line by line has no borders within it."""
+    alike: defaultdict[tuple[int, ...], list[Area]] = defaultdict(list)
+    for fill in fills:
+        if fill.is_rectangle and len(alike[fill.color]) < MAX_COVERS:
+            alike[fill.color].append(fill.area)
+    for fill in fills:
+        for side in fill.sides:
+            yield from _seen(side, fill.area, alike[fill.color]) if fill.is_rectangle else ()
+
+
+def _seen(side: Area, own: Area, alike: Sequence[Area]) -> Iterator[Area]:
+    """The parts of a side that no other area of its color lies behind."""
+    level = side.x1 - side.x0 >= side.bottom - side.top
+    x, y = (side.x0 + side.x1) / 2, (side.top + side.bottom) / 2
+    # Just outside
+    behind = y + (THIN / 2 if 2 * y > own.top + own.bottom else -THIN / 2) if level else (
+        x + (THIN / 2 if 2 * x > own.x0 + own.x1 else -THIN / 2)
+    )  # fmt: skip
+    over = sorted(
+        (area.x0, area.x1) if level else (area.top, area.bottom)
+        for area in alike
+        if (area.top <= behind <= area.bottom if level else area.x0 <= behind <= area.x1)
+    )
+    start, end = (side.x0, side.x1) if level else (side.top, side.bottom)
+    for low, high in [*over, (end, end)]:
+        if min(low, end) - start >= MIN_LENGTH:
+            yield Area(start, side.top, low, side.bottom) if level else Area(side.x0, start, side.x1, low)
+        start = max(start, high)
 
 
 def _lines_of(raw: Any, path: Any, rulings: Sequence[Area]) -> Iterator[Area]:
     """The horizontal lines among the rulings of a path: its strokes, or the two sides of a filled area that is as thin."""
     across = [area for area in rulings if area.x1 - area.x0 > area.bottom - area.top]
-    fill, stroke, width = ctypes.c_int(), ctypes.c_int(), ctypes.c_float()
-    raw.FPDFPath_GetDrawMode(path, fill, stroke)
+    width = ctypes.c_float()
     raw.FPDFPageObj_GetStrokeWidth(path, width)
-    if stroke.value:
+    if _modes(raw, path)[1]:
         red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
         raw.FPDFPageObj_GetStrokeColor(path, red, green, blue, alpha)
         seen = alpha.value > 0 and (red.value, green.value, blue.value) != WHITE
@@ -142,9 +200,21 @@ def _address(thing: Any) -> int:
 
 
 def _is_filled(raw: Any, path: Any) -> bool:
+    return _modes(raw, path)[0]
+
+
+def _modes(raw: Any, path: Any) -> tuple[bool, bool]:
+    """Whether a path is filled, and whether it is stroked."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    return bool(fill.value)
+    return bool(fill.value), bool(stroke.value)
+
+
+def _fill_color(raw: Any, path: Any) -> tuple[int, ...]:
+    """Red, green, blue and opacity, each 0 to 255."""
+    channels = tuple(ctypes.c_uint() for _ in range(4))
+    raw.FPDFPageObj_GetFillColor(path, *channels)
+    return tuple(channel.value for channel in channels)
 
 
 def _covers(over: Area, area: Area) -> bool:
@@ -200,33 +270,36 @@ def _product(first: Matrix, second: Matrix) -> Matrix:
 
 def _is_visible(raw: Any, path: Any) -> bool:
     """Whether a path is drawn at all and is no white area, which nobody sees on the paper."""
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    raw.FPDFPath_GetDrawMode(path, fill, stroke)
-    if stroke.value or not fill.value:
-        return bool(stroke.value)
-    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-    raw.FPDFPageObj_GetFillColor(path, red, green, blue, alpha)
+    is_filled, is_stroked = _modes(raw, path)
+    if is_stroked or not is_filled:
+        return is_stroked
+    *color, alpha = _fill_color(raw, path)
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     raw.FPDFPageObj_GetBounds(path, left, bottom, right, top)
     thin = min(right.value - left.value, top.value - bottom.value) <= THIN
-    return alpha.value > 0 and (thin or (red.value, green.value, blue.value) != WHITE)
+    return alpha > 0 and (thin or tuple(color) != WHITE)
 
 
-def _rulings_of(raw: Any, path: Any, matrix: Matrix, displayed: Displayed) -> Iterator[Area]:
+def _outlines_of(raw: Any, path: Any, matrix: Matrix, displayed: Displayed) -> Iterator[list[Area]]:
+    """The upright and level sides of each outline of a path."""
     to_page = _product(_matrix_of(raw, path), matrix)
     x, y = ctypes.c_float(), ctypes.c_float()
     start = last = None
+    sides = list[Area]()
     for index in range(raw.FPDFPath_CountSegments(path)):
         segment = raw.FPDFPath_GetPathSegment(path, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
         point = displayed(*_moved(x.value, y.value, to_page))
         kind = raw.FPDFPathSegment_GetType(segment)
-        if kind == raw.FPDF_SEGMENT_LINETO and last:
-            yield from _ruling(last, point)
-        start = point if kind == raw.FPDF_SEGMENT_MOVETO else start
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            yield sides
+            start, sides = point, []
+        elif kind == raw.FPDF_SEGMENT_LINETO and last:
+            sides += _ruling(last, point)
         if raw.FPDFPathSegment_GetClose(segment) and start:
-            yield from _ruling(point, start)
+            sides += _ruling(point, start)
         last = point
+    yield sides
 
 
 def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Area]:
@@ -243,8 +316,37 @@ def separators(rulings: Iterable[Area], width: float) -> list[Area]:
 # -- grids -------------------------------------------------------------------------------------------------------------
 
 
-def grids(rulings: tuple[Area, ...]) -> list[Grid]:
-    """The grids that the lines draw, each of at least two cells, from top to bottom."""
+def grids(rulings: Sequence[Area], borders: Sequence[Area] = ()) -> list[Grid]:
+    """The grids that the lines and the borders of shades draw, each of at least two cells, from top to bottom."""
+    if not borders:
+        return _grids_of(rulings)
+    drawn = [grid.box for grid in _grids_of(rulings) if len(grid.rows) > 1 and len(grid.rows[0]) > 1]
+    return _grids_of([*rulings, *(border for border in borders if _divides(border, drawn, [*rulings, *borders]))])
+
+
+def _divides(border: Area, drawn: Iterable[Box], lines: Sequence[Area]) -> bool:
+    """Whether the border of a shade may divide cells: in a table with lines of its own, only where it goes through all of it."""
+    x, y = (border.x0 + border.x1) / 2, (border.top + border.bottom) / 2
+    box = next((box for box in drawn if box.x0 - SNAP < x < box.x1 + SNAP and box.top - SNAP < y < box.bottom + SNAP), None)
+    if box is None:
+        return True
+    if border.x1 - border.x0 >= border.bottom - border.top:
+        beside = [(line.x0, line.x1) for line in lines if line.x1 > line.x0 and abs(line.top - y) < SNAP > abs(line.bottom - y)]
+        return _covered(beside, box.x0, box.x1)
+    below = [(line.top, line.bottom) for line in lines if line.bottom > line.top and abs(line.x0 - x) < SNAP > abs(line.x1 - x)]
+    return _covered(below, box.top, box.bottom)
+
+
+def _covered(parts: Iterable[tuple[float, float]], start: float, end: float) -> bool:
+    """Whether parts of a line leave no gap from start to end."""
+    for low, high in sorted(parts):
+        if low > start + JOIN:
+            return False
+        start = max(start, high)
+    return start >= end - JOIN
+
+
+def _grids_of(rulings: Sequence[Area]) -> list[Grid]:
     edges = [_edge(ruling) for ruling in rulings]
     if len({edge["orientation"] for edge in edges}) < 2 or len(edges) > MAX_RULINGS:
         return []
@@ -290,7 +392,7 @@ def _edge(ruling: Area) -> dict[str, Any]:
 def _grid(cells: list[Box]) -> Grid:
     columns = _intervals({x for cell in cells for x in (cell.x0, cell.x1)}, MIN_COLUMN)
     rows = _intervals({y for cell in cells for y in (cell.top, cell.bottom)}, MIN_ROW)
-    places = [tuple(_cell_at(cells, x, y) for x in columns) for y in rows]
+    places = [tuple(smallest_at(cells, x, y) for x in columns) for y in rows]
     different = tuple(row for number, row in enumerate(places) if number == 0 or row != places[number - 1])
     left, top, right, bottom = zip(*cells, strict=True)
     return Grid(Box(min(left), min(top), max(right), max(bottom)), different)
@@ -301,5 +403,7 @@ def _intervals(edges: Iterable[float], least: float) -> list[float]:
     return [(low + high) / 2 for low, high in pairwise(sorted(edges)) if high - low >= least]
 
 
-def _cell_at(cells: list[Box], x: float, y: float) -> Box | None:
-    return next((cell for cell in cells if cell.contains(x, y)), None)
+def smallest_at(cells: Iterable[Box], x: float, y: float) -> Box | None:
+    """The smallest cell at a place: a rule above a table may make one that is around others."""
+    own = [cell for cell in cells if cell.contains(x, y)]
+    return min(own, key=lambda cell: (cell.x1 - cell.x0) * (cell.bottom - cell.top), default=None)

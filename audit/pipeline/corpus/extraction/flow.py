@@ -15,6 +15,7 @@ from typing import NamedTuple
 from audit.pipeline.corpus.extraction.drawings import separators
 from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
+from audit.pipeline.corpus.extraction.list_columns import lists_in_columns
 from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.documents import FRAME
@@ -67,7 +68,7 @@ def page_lines(page: PdfPage) -> PageLines:
 
 
 def _view(page: PdfPage) -> View:
-    return View(lines_and_tables(page), page.height, separators(page.rulings, page.width), page.turn)
+    return View(lines_and_tables(page), page.height, separators([*page.rulings, *page.borders], page.width), page.turn)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None, keep: Keep = lambda stretches: ([], list(stretches))) -> Flow:
@@ -83,7 +84,7 @@ def flow_of(pages: Sequence[PageLines], title: str | None, keep: Keep = lambda s
             removed += repeats
             # What stands beside the text of a page in another direction is a table more often than columns of text
             is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
-            ordered = in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))
+            ordered = list(lists_in_columns(in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))))
             if in_flow:
                 part = next(parts) if view.turn else 0
                 lines += [replace(line, part=part) for line in ordered] if part else ordered

@@ -83,7 +83,8 @@ class LeftOut(NamedTuple):
 class PdfPage:
     """A page as a PDF library reads it; `number` counts from 1. Its runs are upright.
 
-    rulings    horizontal and vertical strokes, and the sides of filled areas
+    rulings    horizontal and vertical strokes
+    borders    the sides of filled areas
     areas      those of small drawings and pictures, which may be bullets
     turn       by how many quarters it is turned from how it is displayed
     others     its text in other directions, as pages turned so that it is upright
@@ -97,6 +98,7 @@ class PdfPage:
     height: float
     runs: tuple[TextRun, ...]
     rulings: tuple[Area, ...] = ()
+    borders: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
     turn: int = 0
     others: tuple[PdfPage, ...] = ()

@@ -6,17 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
-from audit.pipeline.corpus.extraction.tables import NO_HEAD, Row, table_blocks, texts_of_row
+from audit.pipeline.corpus.extraction.table_columns import (
+    SAME_COLUMN,
+    SAME_STEP,
+    Columns,
+    columns_between,
+    is_figure,
+    rows_by_space,
+)
+from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
 
 DEFAULT_PITCH = 1.2
 WORD = re.compile(r"\w+(?:-\w+)*")
-# Points: cells whose left ends differ by less are in one column
-SAME_COLUMN = 6.0
 # Points: by which the second line of a row's label is indented, at least
 MIN_INDENT = 3.0
 # The lines of a cell below its first are indented by at most this many type sizes
@@ -30,6 +36,7 @@ OVERLAP = 0.9
 # Lines farther apart than this many type sizes are not in one table
 MAX_TABLE_PITCH = 4.0
 MIN_ROWS = 2
+SENTENCE = re.compile(r"[.;]$")
 
 
 def wording_of(lines: list[Line]) -> Wording:
@@ -70,7 +77,7 @@ def body_blocks(lines: list[Line], wording: Wording) -> Iterator[Block]:
         yield from text_blocks(text, wording)
         text = []
         continued = open_head if len(rows[0]) == len(open_head.texts) else NO_HEAD
-        is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and sum(map(bool, rows[0])) > 1
+        is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and len(set(filter(None, rows[0]))) > 1
         blocks, open_head = table_blocks(rows, wording, continued, is_repeated=is_repeated)
         yield from blocks
     yield from text_blocks(text, wording)
@@ -117,16 +124,37 @@ def _belongs_to_table(lines: list[Line], number: int, first: int, columns: list[
     line = lines[number]
     before = lines[number - 1] if number > first else None
     after = lines[number + 1] if number + 1 < len(lines) else None
+    if line.table:
+        return False
     if before and (
         (before.page, before.part) != (line.page, line.part) or not 0 < _pitch(before, line) < MAX_TABLE_PITCH * line.size
     ):
         return False
     if len(line.cells) > 1 or _overlap(before, line) or _overlap(line, after):
         return True
-    above = before if before and _pitch(before, line) < MAX_ROW_PITCH * line.size else None
+    if before and after and _is_label_between(line, lines[first:number], after):
+        return True
+    above = (
+        before if before and _pitch(before, line) < max(MAX_ROW_PITCH * line.size, _usual_pitch(lines[first:number])) else None
+    )
     close = above is not None or _is_above_cells(line, after)
     in_column = any(abs(line.x0 - start) < SAME_COLUMN for start in columns) or _hangs(line.cells[0], above, columns)
     return close and line.x1 < _next_column(line, columns) and in_column
+
+
+def _usual_pitch(rows: list[Line]) -> float:
+    """A little more than the distance of rows with several cells; 0 where a table has too few."""
+    steps = [_pitch(before, line) for before, line in pairwise(rows) if len(before.cells) == len(line.cells) > 1]
+    return SAME_STEP * median(steps) if len(steps) >= MIN_ROWS else 0.0
+
+
+def _is_label_between(line: Line, above: list[Line], after: Line) -> bool:
+    """Whether a short line is the label of the rows below, whose cells are below those of a row above."""
+    row = next((row for row in reversed(above) if len(row.cells) == len(after.cells) > 1), None)
+    near = 0 < _pitch(line, after) < MAX_TABLE_PITCH * after.size
+    if row is None or not near or len(line.text) > MAX_LABEL or SENTENCE.search(line.text):
+        return False
+    return all(cell.x0 < one.x1 and one.x0 < cell.x1 for cell, one in zip(row.cells, after.cells, strict=True))
 
 
 def _hangs(cell: TextCell, before: Line | None, columns: list[float]) -> bool:
@@ -160,37 +188,58 @@ def _pitch(before: Line, line: Line) -> float:
 
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
+    columns = columns_between(table)
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table))]
+
+
+def _columns_that_begin_alike(table: list[Line]) -> Columns:
     columns = _column_starts(max(table, key=lambda line: len(line.cells)))
     for before, line in zip([None, *table], table, strict=False):
         for cell in line.cells:
             apart = all(abs(cell.x0 - column) > 3 * SAME_COLUMN for column in columns)
             if apart and not _hangs(cell, before, columns):
                 columns = sorted([*columns, cell.x0])
-    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns)]
+    return Columns(columns, [True] * len(columns))
 
 
-def _rows_of_cells(table: list[Line], columns: list[float]) -> list[list[list[Line]]]:
+def _rows_of_cells(table: list[Line], columns: Columns) -> Iterator[list[list[Line]]]:
+    grouped, hanging = _has_grouped_figures(table, columns), _has_hanging_cells(table, columns.starts)
+    firsts = [(before, line) for before, line in pairwise(table) if len(line.cells) > 1 and columns.has_first(line)]
+    apart = sum(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in firsts)
+    spaced = not grouped and apart > 0 and 2 * apart >= len(firsts)
+    for is_label, group in groupby(table, key=columns.is_over_all):
+        lines = list(group)
+        by_space = None if is_label or hanging or grouped else rows_by_space(lines, columns, _with_cell)
+        labels = [[[line] for _ in columns.starts] for line in lines] if is_label else None
+        yield from labels or by_space or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
+
+
+def _rows_by_labels(lines: list[Line], columns: Columns, *, hanging: bool, spaced: bool) -> list[list[list[Line]]]:
+    """The rows of lines, each of which begins with a cell of the first column, or after space."""
     rows: list[list[list[Line]]] = []
-    spaced, hanging = _has_spaced_rows(table, columns), _has_hanging_cells(table, columns)
     before = None
-    for line in table:
-        begins = hanging and _begins_hanging_row(line, columns)
+    for line in lines:
+        begins = hanging and _begins_hanging_row(line, columns.starts)
         if before is None or begins or not _continues_row(line, before, columns, spaced):
-            rows.append([[] for _ in columns])
+            rows.append([[] for _ in columns.starts])
         for cell in line.cells:
-            column = min(range(len(columns)), key=lambda number: abs(columns[number] - cell.x0))
-            rows[-1][column].append(replace(line, cells=(cell,)))
+            for column in columns.all_of(cell) if before is None else [columns.of(cell)]:
+                rows[-1][column].append(_with_cell(line, cell))
         before = line
     return rows
 
 
-def _has_spaced_rows(table: list[Line], columns: list[float]) -> bool:
-    """Whether space is between the rows of a table, and not only between its groups of close rows of figures."""
-    steps = list(pairwise(table))
-    close = [line for before, line in steps if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1]
-    rows = [line for line in close if _has_cell_at(line.cells, columns[0]) and any(map(_is_figure, line.cells[1:]))]
-    spaced = any(_pitch(before, line) > MAX_ROW_PITCH * line.size for before, line in steps)
-    return spaced and (not rows or 2 * len(rows) <= len(close))
+def _with_cell(line: Line, cell: TextCell) -> Line:
+    return replace(line, cells=(cell,))
+
+
+def _has_grouped_figures(table: list[Line], columns: Columns) -> bool:
+    """Whether close rows of figures stand in groups, so that the space is between these and not between rows."""
+    close = [
+        line for before, line in pairwise(table) if _pitch(before, line) <= MAX_ROW_PITCH * line.size and len(line.cells) > 1
+    ]
+    rows = [line for line in close if columns.has_first(line) and any(map(is_figure, line.cells[1:]))]
+    return bool(rows) and 2 * len(rows) > len(close)
 
 
 def _has_hanging_cells(table: list[Line], columns: list[float]) -> bool:
@@ -219,22 +268,18 @@ def _indents(line: Line, columns: list[float]) -> list[float]:
     return [x0 - max((start for start in columns if start <= x0 + MIN_INDENT), default=0.0) for x0 in cells]
 
 
-def _is_figure(cell: TextCell) -> bool:
-    return any(map(str.isdigit, cell.text)) and 2 * sum(map(str.isalpha, cell.text)) < len(cell.text)
-
-
 def _is_rest_of_label(line: Line, before: Line, columns: list[float]) -> bool:
     """Whether a line is the second line of a row's label, which is indented a little."""
     return len(line.cells) == 1 < len(before.cells) and MIN_INDENT <= line.x0 - columns[0] < SAME_COLUMN
 
 
-def _continues_row(line: Line, before: Line, columns: list[float], spaced: bool) -> bool:
+def _continues_row(line: Line, before: Line, columns: Columns, spaced: bool) -> bool:
     # In a table with space between its rows close lines are one row; in a dense one a new row has a first cell.
     if _pitch(before, line) >= MAX_ROW_PITCH * line.size:
         return False
-    starts_row = _has_cell_at(line.cells, columns[0]) and not _is_rest_of_label(line, before, columns)
+    starts_row = columns.has_first(line) and not _is_rest_of_label(line, before, columns.starts)
     # A line of all columns below another is a row of its own, unless it goes on in the middle of a sentence
-    whole = starts_row and len(line.cells) == len(before.cells) == len(columns)
+    whole = starts_row and len(line.cells) == len(before.cells) == len(columns.starts)
     return not (whole and not line.text[:1].islower()) if spaced else not starts_row
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids
+from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
+from audit.pipeline.corpus.extraction.row_rules import banded_tables
+from audit.pipeline.corpus.extraction.table_columns import is_figure
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
+# So many lines of a cell may be rows of figures
+MIN_LINES = 3
 # Type of a title in the first row of a table, as a factor of the largest type below it
 TITLE_SIZE = 1.2
 # Rows that end in a page number, in a table of contents
@@ -21,18 +26,36 @@ Row = tuple[Cell, ...]
 def lines_and_tables(page: PdfPage) -> list[Line]:
     """The lines of a page, each with one cell, and its ruled tables, each as one line."""
     runs, tables = with_drawn_bullets(page), list[Line]()
-    for grid in grids(page.rulings):
+    boxes: list[Box] = []
+    for grid in sorted(grids(page.rulings, page.borders), key=lambda grid: _size(grid.box)):
         inside = [run for run in runs if _is_in(grid.box, run)]
-        table = _table(grid, inside, page.number)
+        # Areas around tables place text on the page
+        around = any(grid.box.contains((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2) for box in boxes)
+        table = [] if around else _table(grid, inside, page.number)
         if table:
             tables += table
+            boxes.append(grid.box)
             runs = [run for run in runs if not _is_in(grid.box, run)]
+    for banded in banded_tables([*page.rulings, *page.borders], runs):
+        rows = tuple(tuple(tuple(in_reading_order(lines_of(cell, page.number))) for cell in row) for row in banded.rows)
+        own = {run for row in banded.rows for cell in row for run in cell}
+        if _is_table(rows) and own.issubset(runs):
+            tables += _with_title(rows, banded.box, page.number)
+            runs = [run for run in runs if run not in own]
     return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
 
 
 def _is_in(box: Box, run: TextRun) -> bool:
     # Above the baseline: the letters stand on it, and a rule may touch it
-    return box.contains((run.x0 + run.x1) / 2, run.baseline - 0.3 * run.size)
+    return box.contains((run.x0 + run.x1) / 2, _middle(run))
+
+
+def _size(box: Box) -> float:
+    return (box.x1 - box.x0) * (box.bottom - box.top)
+
+
+def _middle(run: TextRun) -> float:
+    return run.baseline - 0.3 * run.size
 
 
 def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
@@ -42,35 +65,41 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     """
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
-        cell = next((cell for cell in runs_of if _is_in(cell, run)), None)
+        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, _middle(run))
         if cell is None:
             return []
         runs_of[cell].append(run)
     lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
-    rows = tuple(_with_wrapped_cells(_without_repeats(grid, lines_in)))
+    rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
     if not _is_table(rows):
         return []
+    return _with_title(rows, grid.box, page)
+
+
+def _with_title(rows: tuple[Row, ...], box: Box, page: int) -> list[Line]:
+    """The lines of a table's title, and the table as a line."""
     title = _title(rows)
     rows = rows[1:] if title else rows
-    first = next(line for row in rows for cell in row for line in cell)
-    text = " ".join(line.text for lines in lines_in.values() for line in lines if line not in title)
+    cells = dict.fromkeys(cell for row in rows for cell in row if cell)
+    first = next(iter(cells))[0]
+    text = " ".join(line.text for cell in cells for line in cell)
     # Below its title, however low that is
-    top = max((line.baseline + 1 for line in title), default=grid.box.top)
-    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, grid.box.x0, grid.box.x1),), table=rows)]
+    top = max((line.baseline + 1 for line in title), default=box.top)
+    return [*title, Line(page, top, first.size, first.bold, (TextCell(text, box.x0, box.x1),), table=rows)]
 
 
 def _title(rows: tuple[Row, ...]) -> Cell:
     """The lines of a first row that is one cell in much larger type than all below: a heading of the page with a frame."""
     first, *others = rows
     below = [line for row in others for cell in row for line in cell]
-    if any(first[1:]) or not first[0] or not below:
+    if (any(first[1:]) and len(set(first)) > 1) or not first[0] or not below:
         return ()
     return first[0] if min(line.size for line in first[0]) >= TITLE_SIZE * max(line.size for line in below) else ()
 
 
 def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     """The rows with text. A cell over several columns is only in its first, one over several rows in each of them; in the first
-    row of a head of two, a cell is at each of its columns.
+    row of a head of two, a cell is at each of its columns, and so is the label that is the only cell of its row.
     """
     heads = (0,) if _has_two_heads(grid, lines_in) else ()
     rows = [
@@ -82,8 +111,10 @@ def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     ]
     # Columns of spacing and of rules without text are none
     used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
-    kept = (tuple(row[column] for column in used) for row in rows)
-    return (row for row in kept if any(row))
+    for cells, row in zip(grid.rows, rows, strict=True):
+        kept = tuple(row[column] for column in used)
+        if any(kept):
+            yield (lines_in[label],) * len(kept) if len(set(cells)) == 1 and (label := cells[0]) else kept
 
 
 def _has_two_heads(grid: Grid, lines_in: dict[Box, Cell]) -> bool:
@@ -118,8 +149,19 @@ def _goes_on(above: Row, row: Row) -> bool:
     return len(row) > 1 and len(different) == 1 and all(different[0]) and different[0][0][-1].text.endswith(",")
 
 
+def _line_by_line(row: Row) -> Iterator[Row]:
+    """The rows in a row: where a cell of figures has at the same heights as many lines as each cell beside it."""
+    cells = [cell for cell in row if cell]
+    heights = {tuple(round(line.baseline) for line in cell) for cell in cells}
+    figures = any(all(len(line.cells) == 1 and is_figure(line.cells[0]) for line in cell) for cell in cells)
+    if len(cells) < 2 or len(set(cells)) < 2 or len(heights) > 1 or len(cells[0]) < MIN_LINES or not figures:
+        yield row
+        return
+    yield from (tuple((cell[number],) if cell else () for cell in row) for number in range(len(cells[0])))
+
+
 def _is_table(rows: tuple[Row, ...]) -> bool:
-    full = [row for row in rows if sum(map(bool, row)) > 1]
+    full = [row for row in rows if len(set(filter(None, row))) > 1]
     longest = max((len(cell) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
 

@@ -8,22 +8,27 @@ stands in the other's.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
-from audit.pipeline.corpus.extraction.lists import Part, Wording, block_of, joined_text, paragraphs
+from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Block, Line, TextCell
+from audit.pipeline.corpus.extraction.lists import MARK, MEANT_MARKS, Part, Wording, block_of, joined_text, paragraphs
 from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 
 Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 # Rows below a head that shows by nothing but what is in them
 MIN_BODY = 4
+# Figures in a column of figures: the others are words such as "none"
+MOST_FIGURES = 0.7
 # A head, and the label of a group of rows, has at most this many characters
-MAX_HEAD, MAX_LABEL = 100, 80
+MAX_HEAD, MAX_LABEL = 120, 80
 # Words of a cell in the median: in two columns of whole advice the first does not label the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
+# With one in front, a row would be read as an item
+BULLETS = set(BULLET_MARKS).difference(MEANT_MARKS)
 LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 
 
@@ -61,25 +66,73 @@ def table_blocks(
     title = _title(rows)
     if title:
         rows = rows[1:]
-    heads = _head_rows(rows, wording, is_repeated=is_repeated)
-    if heads:
-        head = Head(tuple(_head_text(column, rows[:heads], wording) for column in range(len(rows[0]))))
-        if not _are_columns(rows[heads:], head, wording):
-            blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(rows[:heads])))
-        rows = rows[heads:]
+    heads = _head_rows([row for row in rows if not _is_label(row)], wording, is_repeated=is_repeated)
+    heads = 0 if rows and _is_label(rows[0]) else heads
+    parts = list(_parts_with_heads(rows, heads))
+    for above, below in parts:
+        if above:
+            head = Head(tuple(_head_text(column, above, wording) for column in range(len(rows[0]))))
+            if not _are_columns(below, head, wording):
+                blocks.append(Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(above)))
+        rows = _with_labels(_spans_once(below, wording), head)
+        blocks += _labelled_blocks(rows, head, title, wording, keeps_head=len(parts) == 1)
+        title = None
+    return list(_joined(blocks)), head
+
+
+def _parts_with_heads(rows: list[Row], heads: int) -> Iterator[tuple[list[Row], list[Row]]]:
+    """The rows of each head and those below it: a table in which all of a later row is as bold as the first has several."""
+    starts = [
+        number
+        for number in range(heads + 1, len(rows) - 1)
+        if heads and _is_bold_head(rows[number]) and not _is_bold_head(rows[number + 1]) and _is_bold_head(rows[heads - 1])
+    ]
+    yield rows[:heads], rows[heads : starts[0] if starts else None]
+    for start, end in zip(starts, [*starts[1:], None], strict=False):
+        yield [rows[start]], rows[start + 1 : end]
+
+
+def _is_bold_head(row: Row) -> bool:
+    bold = all(cell and all(line.bold for line in cell) for cell in row)
+    return bold and _is_short_row(row) and not any(character.isdigit() for cell in row[1:] for character in cell[0].text)
+
+
+def _labelled_blocks(rows: list[Row], head: Head, title: Row | None, wording: Wording, *, keeps_head: bool) -> Iterator[Block]:
+    """The rows below each label.
+
+    keeps_head  a bold label is below the head of the columns; where the head changes, it takes its place
+    """
     label = title
     for is_label, group in groupby(rows, key=_is_label):
         if is_label:
             # A title, or a label without rows, is a text of its own
             *others, label = ([] if label is None else [label]) + list(group)
-            blocks += [_row_block(row, NO_HEAD, wording) for row in others] if others else []
+            yield from (_row_block(row[:1], NO_HEAD, wording) for row in others)
+            head = head if keeps_head or not all(line.bold for line in label[0]) else NO_HEAD
             continue
-        members = list(group)
-        blocks += _group_blocks(members, head, label, wording)
+        yield from _group_blocks(list(group), head, label, wording)
         label = None
     if label is not None:
-        blocks += _texts_of(label, wording)
-    return list(_joined(blocks)), head
+        yield from _texts_of(label, wording)
+
+
+def _spans_once(rows: list[Row], wording: Wording) -> list[Row]:
+    """The rows, a long cell that spans several of them in a row of its own, with the labels of them all: not once for each."""
+    for column in range(1, len(rows[0]) if rows else 0):
+        new: list[Row] = []
+        for _, group in groupby(rows, key=lambda row: row[column]):
+            members = list(group)
+            cell, labels = members[0][column], [row[0] for row in members]
+            long = sum(len(line.text) for line in cell) > MAX_LABEL or _is_list(cell, wording)
+            if len(members) < 2 or not long or not all(labels) or len(set(labels)) < len(labels):
+                new += members
+                continue
+            rest = [(*row[:column], (), *row[column + 1 :]) for row in members]
+            new += [row for row in rest if any(row[1:])]
+            label = _line_like(labels[0][0], ", ".join(joined_text(each, wording) for each in labels))
+            new.append(((label,), *(() for _ in range(1, column)), cell, *(() for _ in members[0][column + 1 :])))
+        rows = new
+    return rows
 
 
 def _joined(blocks: list[Block]) -> Iterator[Block]:
@@ -93,12 +146,36 @@ def _joined(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _title(rows: list[Row]) -> Row | None:
-    return rows[0] if len(rows) > 1 and _is_label(rows[0]) else None
+    return rows[0] if len(rows) > 1 and (_is_label(rows[0]) or _has_first_only(rows[0])) else None
 
 
 def _is_label(row: Row) -> bool:
     """Whether a row has one cell over all columns: the label of the rows below, or a text."""
+    return len(row) > 1 and bool(row[0]) and all(cell == row[0] for cell in row)
+
+
+def _has_first_only(row: Row) -> bool:
     return len(row) > 1 and bool(row[0]) and not any(row[1:])
+
+
+def _with_labels(rows: Sequence[Row], head: Head) -> list[Row]:
+    """The rows; of those with a first cell only the labels as cells over all columns.
+
+    Below heads, one in the type of the other rows says no label but that a column has nothing for it.
+    """
+    kinds = Counter(_kind_of(row[0]) for row in rows if row[0] and any(row[1:]) and not _is_label(row))
+    second = min((cell[0].x0 for row in rows for cell in row[1:2] if cell and not _is_label(row)), default=float("inf"))
+
+    def is_label(row: Row) -> bool:
+        text = row[0][-1]
+        other = not kinds or _kind_of(row[0]) != kinds.most_common(1)[0][0]
+        return other or text.text.endswith(":") or text.x1 > second or not any(head.texts)
+
+    return [row[:1] * len(row) if _has_first_only(row) and is_label(row) else row for row in rows]
+
+
+def _kind_of(cell: Cell) -> tuple[object, ...]:
+    return all(line.bold for line in cell), cell[0].size, cell[0].color
 
 
 def _pages_of(rows: Sequence[Row]) -> tuple[int, int]:
@@ -151,8 +228,8 @@ def _is_of_another_kind(rows: Sequence[Row], wording: Wording) -> bool:
 
 
 def _are_figures_below(head: str, texts: list[str]) -> bool:
-    figures = bool(texts) and all(any(map(str.isdigit, text)) for text in texts)
-    return figures and not any(map(str.isdigit, head))
+    figures = sum(any(map(str.isdigit, text)) for text in texts)
+    return figures >= MOST_FIGURES * len(texts) > 0 and not any(map(str.isdigit, head)) and head not in texts
 
 
 def _are_repeated_below(head: str, texts: list[str]) -> bool:
@@ -182,19 +259,29 @@ def _is_short(row: Row) -> bool:
 
 
 def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:
-    return (block_of(parts, wording) for cell in row if cell for parts in paragraphs(cell, wording.pitch))
+    return (block_of(parts, wording) for cell in dict.fromkeys(row) if cell for parts in paragraphs(cell, wording.pitch))
 
 
 def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
     """Whether the columns are lists, not rows: the first has items, or the heads are short above whole advice."""
     firsts = [row[0] for row in rows if row[0]]
-    if any(_has_items(cell, wording) for cell in firsts) or (firsts and all(_has_mark(cell) for cell in firsts)):
+    if any(map(_has_items, firsts)):
         return True
+    if firsts and all(_has_mark(cell) for cell in firsts):
+        return not _have_values(rows, wording)
     if len(head.texts) != 2 or any(not text or len(text.split()) > HEAD_WORDS for text in head.texts):
         return False
     words = [sorted(sum(len(line.text.split()) for line in row[column]) for row in rows if row[column]) for column in (0, 1)]
     first, second = (counts[len(counts) // 2] if counts else 0 for counts in words)
     return first >= ADVICE_WORDS and second >= ADVICE_WORDS and max(first, second) <= 2 * min(first, second)
+
+
+def _have_values(rows: Sequence[Row], wording: Wording) -> bool:
+    """Whether each item of a first column has short words without a mark beside it, an amount for instance."""
+    values = [cell for row in rows if row[0] for cell in row[1:] if cell]
+    beside = sum(bool(row[0]) and any(row[1:]) for row in rows)
+    short = all(not _has_mark(cell) and len(joined_text(cell, wording)) <= MAX_LABEL for cell in values)
+    return short and 2 * beside > len(rows)
 
 
 def _is_list(cell: Cell, wording: Wording) -> bool:
@@ -203,8 +290,9 @@ def _is_list(cell: Cell, wording: Wording) -> bool:
     return len(blocks) > 1 or sum(part.is_item for parts in blocks for part in parts) > 1
 
 
-def _has_items(cell: Cell, wording: Wording) -> bool:
-    return sum(part.is_item for parts in paragraphs(cell, wording.pitch) for part in parts) > 1
+def _has_items(cell: Cell) -> bool:
+    # Without marks, the lines of a label below its colon would be items
+    return sum(MARK.match(line.text) is not None for line in cell) > 1
 
 
 def _has_mark(cell: Cell) -> bool:
@@ -283,8 +371,14 @@ def _row_or_lists(row: Row, head: Head, wording: Wording) -> Iterator[Block]:
         yield block_of([*_lead_of(label, head.of(column), parts[0].lines[0]), *parts], wording)
 
 
+def _without_bullet(text: str) -> str:
+    return text[2:] if text[:1] in BULLETS and text[1:2] == " " else text
+
+
 def _row_block(row: Row, head: Head, wording: Wording) -> Block:
-    texts = [(column, joined_text(cell, wording)) for column, cell in enumerate(row) if cell]
+    texts = [(column, _without_bullet(joined_text(cell, wording))) for column, cell in enumerate(row) if cell]
     cells = (f"{head.of(column).removesuffix(':')}: {text}" if head.of(column) else text for column, text in texts)
     lines = [line for cell in row for line in cell]
-    return Block("row", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)
+    # A line of one cell would be read as the label of the rows below it
+    is_row = len(texts) > 1 or len(row) == 1
+    return Block("row" if is_row else "text", CELL_SEPARATOR.join(cells), lines[0].page, lines[-1].page)
