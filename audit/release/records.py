@@ -117,8 +117,10 @@ class RecordFile:
             in_a_row = number = 0
             for lines in self._chunks(file):
                 if len(lines[-1]) <= self.max_bytes and self.take(lines):
-                    in_a_row, number, lines = 0, number + len(lines), []
-                for number, raw in enumerate(lines, number + 1):  # noqa: B020 - goes on where the last chunk ended
+                    in_a_row, number = 0, number + len(lines)
+                    continue
+                for raw in lines:
+                    number += 1
                     if raw.startswith(BOM):
                         self._mend("byte order mark skipped")
                     record = self._line(raw, file)

@@ -32,8 +32,8 @@ NO_LABEL = -1
 # Handbooks and matrix usually precede the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
-# One class of characters, since a search with alternatives takes ten times as long; what it cuts short has unequal brackets
-MATRIX_PATTERN = rb"\[[\[\]\d,nul\s]*\]"
+# One set of characters: a search with alternatives takes ten times as long. What this one cuts short has unequal brackets
+MATRIX_PATTERN = rb"\[[][0-9,nul \t\r\n]*\]"
 Codes = npt.NDArray[np.int8]
 
 

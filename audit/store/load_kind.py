@@ -34,7 +34,7 @@ def usable_records(
 
     problem  further reasons against a record
     ids      the ids that a record names, where that depends on the record
-    take     loads lines of a file at once and returns True, or leaves them to be read by record; given the keys of earlier records
+    take     loads lines of a file at once, given the keys of earlier records; False: they are to be read by record
     """
     seen: set[Hashable] = set()
     for path in reader.layout.parts[kind.name]:

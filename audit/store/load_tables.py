@@ -17,7 +17,7 @@ from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROU
 from audit.release.system_kinds import CRITERIA_SCORES, REFERENCE_RECORD
 from audit.store.connection import Connection, append, rows
 from audit.store.load_kind import Usable, entries, in_chunks, usable_records
-from audit.store.plain_answers import PlainAnswers, is_inside, passage_fault
+from audit.store.plain_answers import PlainAnswers, passage_fault
 from audit.store.record_reader import ANSWER_STATUS, LoadState, Problem, RecordReader, append_records
 from audit.vocabulary import AND_MORE, PRESENT_LABELS
 

@@ -27,7 +27,7 @@ QUOTE, COLON, SPACE, NULL, ESCAPE = b'": n\\'
 ESCAPES, LINE_ENDS = tuple(b"ubf"), tuple(b"\t\n\r")
 # At the start of a piece, the quote may be in the one before it
 SPACED_COLON = re.compile(rb'(?:\A|(?<!\\)")\s+:')
-PIECE_BYTES, OVERLAP = 2**18, 4
+PIECE_BYTES, OVERLAP = 2**17, 4
 Flags = npt.NDArray[np.bool_]
 VALUES_OF_FILES = """
 select file, 2 * count(*) + count({metadata}) + {values} from pairs where file between $first and $last group by file

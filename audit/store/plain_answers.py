@@ -1,5 +1,5 @@
-"""Answers in which nothing is to be explained, many lines at a time: Arrow parses them, and what the rules say of one holds for all
-that are alike. Lines of which one is not plain are read by record instead.
+"""Answers in which nothing is to be explained, many lines at a time: Arrow parses them, and what the rules say of one holds for
+all that are alike. Lines of which one is not plain are read by record instead.
 
 Why not record by record: that takes 40 us an answer, so 48,000 take a quarter of the floor's time (benchmarks/load.md).
 tests/store/test_plain_answers.py reads the same lines both ways and compares the outcome.
@@ -65,7 +65,7 @@ class PlainAnswers:
     state: LoadState
 
     def take(self, seen: set[Hashable], lines: list[bytes]) -> bool:
-        """Load the answers in `lines`, or none of them where one is not plain. `seen` has (question, handbook) of those before."""
+        """Load the answers in `lines`, or none where one is not plain. `seen` has (question, handbook) of those before."""
         try:
             table = _parse(lines)
             spelled = ANSWER.only_spelling(table.column_names)
@@ -80,7 +80,8 @@ class PlainAnswers:
         except (NotPlainError, UnicodeDecodeError, pa.ArrowException, DuckDBError):
             return False
         seen |= keys
-        self.state.answer_status[columns["question"], columns["handbook"]] = [ANSWER_STATUS[absent] for absent in columns["absent"]]
+        statuses = [ANSWER_STATUS[absent] for absent in columns["absent"]]
+        self.state.answer_status[columns["question"], columns["handbook"]] = statuses
         return True
 
     def _columns(self, table: pa.Table) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class RecordReader:
         return line
 
     def rows(self, path: Path, line: FileCount, take: Take | None = None) -> Iterator[tuple[str, Any]]:
-        """(position, raw record) of a file; unreadable records are quarantined on the way, and lines that `take` loads are counted."""
+        """(position, raw record) of a file; on the way, unreadable ones are quarantined and lines that `take` loads counted."""
 
         def taken(lines: list[bytes]) -> bool:
             if take and take(lines):
@@ -66,9 +66,7 @@ class RecordReader:
             outcome = REPAIRED if "no value" in repair else NOTED
             self.note(line, WHOLE_FILE, outcome, "read_leniently", f"{repair} ({times:,} times).")
 
-    def records(
-        self, path: Path, kind: RecordKind, take: Take | None = None
-    ) -> Iterator[tuple[FileCount, str, Any, Record]]:
+    def records(self, path: Path, kind: RecordKind, take: Take | None = None) -> Iterator[tuple[FileCount, str, Any, Record]]:
         """(line of the report, position, raw record, validated record) of a file; refused records are quarantined."""
         line = self.add_file(path, kind.name)
         for position, raw in self.rows(path, line, take):
