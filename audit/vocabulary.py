@@ -349,6 +349,11 @@ def says_absence(text: str | None) -> bool:
     return not text.strip() or text.strip() == NOTHING_SAID or canonical_absence(text) is not None
 
 
+def cannot_say_absence(text: str) -> bool:
+    """Whether `text` is so plain that neither `says_absence` nor `says_absence_and_more` can hold, whatever else it says."""
+    return not _may_name_it(text) and text.strip() not in ("", NOTHING_SAID)
+
+
 def says_absence_and_more(text: str | None) -> bool:
     """Whether an answer begins with NOT ADDRESSED, or has it in capitals, and is no absence by `says_absence`."""
     if text is None or not _may_name_it(text) or says_absence(text):

@@ -322,6 +322,11 @@ class RecordKind:
         """The field's own name -> the name that `record` uses for it, for the fields that it has."""
         return dict(_spelling(self, tuple(record))[0])
 
+    def only_spelling(self, keys: Iterable[str]) -> dict[str, str] | None:
+        """The name among `keys` -> the field's own name; None where a field is there twice, or a required one is not."""
+        spelled, missing, rivals = _spelling(self, tuple(keys))
+        return None if missing or rivals else {key: name for name, key in spelled}
+
     def key_of(self, record: Record) -> Hashable:
         """What no other record shares; None if there is no such thing."""
         if callable(self.unique):

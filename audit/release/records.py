@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,10 @@ UNREADABLE = EOFError, zlib.error, OSError
 # JSON shrinks to a tenth, one pair repeated over and over to a hundredth. Unpacking a small file is harmless whatever its ratio.
 MAX_UNPACKING, HARMLESS_BYTES = 200, 64 * 2**20
 BLANK = object()
+# Lines that may be taken at once
+CHUNK_LINES, CHUNK_BYTES = 10_000, 4 * 2**20
+Take = Callable[[list[bytes]], bool]
+"""Whether the records in some lines were loaded at once, so that they need not be read by record."""
 # More consecutive lines without a record than accidents produce; a small .gz may contain billions of them
 MAX_UNREADABLE_LINES = 10_000
 ENDLESS_LINES = f"{MAX_UNREADABLE_LINES:,} lines in a row up to line {{number:,}} contain no record; the rest was not read."
@@ -53,6 +57,7 @@ class RecordFile:
 
     path: Path
     max_bytes: int
+    take: Take = lambda _: False
     repairs: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,18 +114,40 @@ class RecordFile:
 
     def _lines(self) -> Iterator[tuple[str, Any]]:
         with open_bytes(self.path) as file:
-            in_a_row = 0
+            in_a_row = number = 0
+            for lines in self._chunks(file):
+                if len(lines[-1]) <= self.max_bytes and self.take(lines):
+                    in_a_row, number = 0, number + len(lines)
+                    continue
+                for raw in lines:
+                    number += 1
+                    if raw.startswith(BOM):
+                        self._mend("byte order mark skipped")
+                    record = self._line(raw, file)
+                    in_a_row = 0 if isinstance(record, dict) else in_a_row + 1
+                    if in_a_row > MAX_UNREADABLE_LINES:
+                        yield WHOLE_FILE, UnreadableRecord("unreadable_file", ENDLESS_LINES.format(number=number))
+                        return
+                    if record is not BLANK:
+                        yield f"line {number}", record
+
+    def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:
+        """The lines, some at a time; one that is too long ends a chunk, as the rest of it is still in `file`."""
+        lines: list[bytes] = []
+        size = 0
+        try:
             # One byte more than allowed, as above
-            for number, raw in enumerate(iter(partial(file.readline, self.max_bytes + 1), b""), 1):
-                if raw.startswith(BOM):
-                    self._mend("byte order mark skipped")
-                record = self._line(raw, file)
-                in_a_row = 0 if isinstance(record, dict) else in_a_row + 1
-                if in_a_row > MAX_UNREADABLE_LINES:
-                    yield WHOLE_FILE, UnreadableRecord("unreadable_file", ENDLESS_LINES.format(number=number))
-                    return
-                if record is not BLANK:
-                    yield f"line {number}", record
+            for raw in iter(partial(file.readline, self.max_bytes + 1), b""):
+                lines.append(raw)
+                size += len(raw)
+                if len(lines) >= CHUNK_LINES or size >= CHUNK_BYTES or len(raw) > self.max_bytes:
+                    yield lines
+                    lines, size = [], 0
+        except UNREADABLE:
+            yield lines
+            raise
+        if lines:
+            yield lines
 
     def _line(self, raw: bytes, file: IO[bytes]) -> Any:
         """The record in a line, or BLANK. Of a line that is too long, the rest is skipped in `file`."""

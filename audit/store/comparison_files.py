@@ -32,7 +32,8 @@ NO_LABEL = -1
 # Handbooks and matrix usually precede the pairs, so the rest of a file need not be read
 HEAD_BYTES = 2**16
 LIST_PATTERN = rb"\[[^\[\]{}\\]*\]"
-MATRIX_PATTERN = rb"\[\s*\[[^\]{}\"]*\](?:\s*,\s*\[[^\]{}\"]*\])*\s*\]"
+# One set of characters: a search with alternatives takes ten times as long. What this one cuts short has unequal brackets
+MATRIX_PATTERN = rb"\[[][0-9,nul \t\r\n]*\]"
 Codes = npt.NDArray[np.int8]
 
 
@@ -205,7 +206,7 @@ def _json_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
     """The JSON text under the key `name`, where it matches `pattern`."""
     # A quoted name before a colon can only be a key: inside a text its quotes would be escaped.
     match = re.search(rb'"%s"\s*:\s*(%s)' % (re.escape(name.encode()), pattern), raw)
-    return match[1].decode() if match else None
+    return match[1].decode() if match and match[1].count(b"[") == match[1].count(b"]") else None
 
 
 def _json_value_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:

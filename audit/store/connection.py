@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +69,14 @@ def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = Non
     return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
 
 
-def append(con: Connection, table: str, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Insert equally long columns into `table` by name; texts become the table's own types (enums included)."""
+def append(con: Connection, table: str, columns: Mapping[str, Any], stored: str = "*") -> None:
+    """Insert equally long columns into `table` by name; texts become the table's own types (enums included).
+
+    stored  what is inserted of them, as SQL
+    """
     batch = pa.table(dict(columns))
     con.register("batch", batch)
-    con.execute(f"insert into {table} by name select * from batch")
-    con.unregister("batch")
+    try:
+        con.execute(f"insert into {table} by name select {stored} from batch")
+    finally:
+        con.unregister("batch")

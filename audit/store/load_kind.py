@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 
 from audit.release.record_kind import Record, RecordKind
@@ -27,15 +28,17 @@ def usable_records(
     kind: RecordKind,
     problem: Callable[[Record], Problem | None] = lambda _: None,
     ids: Callable[[Record], Mapping[str, str]] | None = None,
+    take: Callable[[set[Hashable], list[bytes]], bool] | None = None,
 ) -> Iterator[Usable]:
     """The records of a kind that can be loaded, with row numbers in place of ids; the others are quarantined.
 
     problem  further reasons against a record
     ids      the ids that a record names, where that depends on the record
+    take     loads lines of a file at once, given the keys of earlier records; False: they are to be read by record
     """
     seen: set[Hashable] = set()
     for path in reader.layout.parts[kind.name]:
-        for line, position, raw, record in reader.records(path, kind):
+        for line, position, raw, record in reader.records(path, kind, take and partial(take, seen)):
             fault = (
                 _numbered_before(record, state, kind)
                 or state.resolve_ids(record, ids(record) if ids else kind.id_fields)

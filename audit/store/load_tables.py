@@ -17,7 +17,8 @@ from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROU
 from audit.release.system_kinds import CRITERIA_SCORES, REFERENCE_RECORD
 from audit.store.connection import Connection, append, rows
 from audit.store.load_kind import Usable, entries, in_chunks, usable_records
-from audit.store.record_reader import ABSENT, PRESENT, UNPARSEABLE, LoadState, Problem, RecordReader, append_records
+from audit.store.plain_answers import PlainAnswers, passage_fault
+from audit.store.record_reader import ANSWER_STATUS, LoadState, Problem, RecordReader, append_records
 from audit.vocabulary import AND_MORE, PRESENT_LABELS
 
 # Text that a judge might obey, from published prompt injections. "Judge" alone is not enough: tenants' handbooks mention judges.
@@ -46,7 +47,6 @@ order by question, handbook
 """
 MAX_EXAMPLES, MAX_EXAMPLE = 3, 60
 
-ANSWER_STATUS = {True: ABSENT, False: PRESENT, None: UNPARSEABLE}
 PASSAGE_FAULTS = {"unknown_section": "a section that is not in sections", "passage_outside": "a position outside its section"}
 
 
@@ -68,7 +68,7 @@ def load_questions(con: Connection, reader: RecordReader, state: LoadState) -> N
 def load_answers(con: Connection, reader: RecordReader, state: LoadState) -> None:
     """Fill `answers` and `state.answer_status`; after handbooks, questions and sections are loaded."""
     state.has_answers = True
-    append_records(con, ANSWER, _usable_answers(reader, state))
+    append_records(con, ANSWER, _usable_answers(con, reader, state))
     _note_absence_and_more(con, reader)
     _note_answers_to_judge(con, reader)
 
@@ -99,8 +99,8 @@ def _note_answers_to_judge(con: Connection, reader: RecordReader) -> None:
         reader.report.findings.append(finding)
 
 
-def _usable_answers(reader: RecordReader, state: LoadState) -> Iterator[Record]:
-    for line, position, record in usable_records(reader, state, ANSWER):
+def _usable_answers(con: Connection, reader: RecordReader, state: LoadState) -> Iterator[Record]:
+    for line, position, record in usable_records(reader, state, ANSWER, take=PlainAnswers(con, state).take):
         state.answer_status[record["question"], record["handbook"]] = ANSWER_STATUS[record["absent"]]
         if record["passages"] and state.sections:
             _note_passages(reader, line, position, record, state)
@@ -111,24 +111,11 @@ def _note_passages(reader: RecordReader, line: FileCount, position: str, answer:
     """Note passages that point at a section which the release does not have, or outside its text."""
     passages = answer["passages"] if isinstance(answer["passages"], list) else [answer["passages"]]
     # One note per answer and kind of fault: a note per passage would drown the other findings
-    faults = {_passage_fault(passage, answer["handbook"], state) for passage in passages}
+    faults = {passage_fault(passage, answer["handbook"], state) for passage in passages}
     for code, words in PASSAGE_FAULTS.items():
         if code in faults:
             message = f"a passage points at {words}. The answer was loaded; that passage is shown without its text."
             reader.note(line, position, NOTED, code, message)
-
-
-def _passage_fault(passage: Any, handbook: int, state: LoadState) -> str | None:
-    section_id = passage.get("section_id") if isinstance(passage, dict) else None
-    if not isinstance(section_id, str) or (handbook, section_id) not in state.sections:
-        return "unknown_section"
-    return None if is_inside(passage, state.sections[handbook, section_id]) else "passage_outside"
-
-
-def is_inside(passage: dict[str, Any], length: int) -> bool:
-    """Whether start and end of a passage are a non-empty stretch of a text of `length` characters."""
-    start, end = passage.get("start"), passage.get("end")
-    return isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= length
 
 
 def load_sections(con: Connection, reader: RecordReader, state: LoadState) -> None:

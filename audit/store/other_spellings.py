@@ -27,7 +27,7 @@ QUOTE, COLON, SPACE, NULL, ESCAPE = b'": n\\'
 ESCAPES, LINE_ENDS = tuple(b"ubf"), tuple(b"\t\n\r")
 # At the start of a piece, the quote may be in the one before it
 SPACED_COLON = re.compile(rb'(?:\A|(?<!\\)")\s+:')
-PIECE_BYTES, OVERLAP = 2**16, 4
+PIECE_BYTES, OVERLAP = 2**17, 4
 Flags = npt.NDArray[np.bool_]
 VALUES_OF_FILES = """
 select file, 2 * count(*) + count({metadata}) + {values} from pairs where file between $first and $last group by file
@@ -130,7 +130,7 @@ def may_have_control(text: bytes | bytearray) -> bool:
             return True
     if b"\x7f" in text or (raw.min() < SPACE and not np.isin(raw[raw < SPACE], LINE_ENDS).all()):
         return True
-    if text.isascii():
+    if raw.max() < 0x80:
         return False
     # In UTF-8, U+0080 to U+009F are C2 and a byte below A0, U+FFFE and U+FFFF are EF BF and one from BE on
     beyond = np.flatnonzero(raw >= 0x80)

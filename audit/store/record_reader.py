@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from audit.release.layout import Layout
 from audit.release.record_kind import Record, RecordKind
-from audit.release.records import RecordFile, UnreadableRecord
+from audit.release.records import RecordFile, Take, UnreadableRecord
 from audit.release.report import NOTED, QUARANTINED, RECORD_CUT, REPAIRED, WHOLE_FILE, FileCount, Finding, LoadReport
 from audit.release.values import Reject, Repairs
 from audit.store.connection import Connection, append
@@ -29,6 +29,7 @@ Validate = Callable[[Any, Repairs], Record]
 Problem = tuple[str, str]
 """Code and sentence of a record that cannot be loaded."""
 NOT_ASKED, PRESENT, ABSENT, UNPARSEABLE = -1, 0, 1, 2
+ANSWER_STATUS = {True: ABSENT, False: PRESENT, None: UNPARSEABLE}
 
 
 @dataclass
@@ -45,9 +46,16 @@ class RecordReader:
         self.report.files.append(line)
         return line
 
-    def rows(self, path: Path, line: FileCount) -> Iterator[tuple[str, Any]]:
-        """(position, raw record) of a file; unreadable records are quarantined on the way."""
-        file = RecordFile(path, self.max_bytes)
+    def rows(self, path: Path, line: FileCount, take: Take | None = None) -> Iterator[tuple[str, Any]]:
+        """(position, raw record) of a file; on the way, unreadable ones are quarantined and lines that `take` loads counted."""
+
+        def taken(lines: list[bytes]) -> bool:
+            if take and take(lines):
+                line.read, line.loaded = line.read + len(lines), line.loaded + len(lines)
+                return True
+            return False
+
+        file = RecordFile(path, self.max_bytes, taken)
         for position, raw in file.rows():
             if isinstance(raw, UnreadableRecord):
                 self.quarantine(line, position, raw.code, raw.message)
@@ -58,10 +66,10 @@ class RecordReader:
             outcome = REPAIRED if "no value" in repair else NOTED
             self.note(line, WHOLE_FILE, outcome, "read_leniently", f"{repair} ({times:,} times).")
 
-    def records(self, path: Path, kind: RecordKind) -> Iterator[tuple[FileCount, str, Any, Record]]:
+    def records(self, path: Path, kind: RecordKind, take: Take | None = None) -> Iterator[tuple[FileCount, str, Any, Record]]:
         """(line of the report, position, raw record, validated record) of a file; refused records are quarantined."""
         line = self.add_file(path, kind.name)
-        for position, raw in self.rows(path, line):
+        for position, raw in self.rows(path, line, take):
             record = self.validated(line, position, raw, kind.read)
             if record is not None:
                 yield line, position, raw, record
