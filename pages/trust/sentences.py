@@ -22,11 +22,12 @@ from audit.store.runs import Run
 from audit.tables import Row
 from audit.terms import fill
 from audit.vocabulary import LABELS, Label
-from pages._shared.rating_sources import RatingSource
+from pages._shared.rating_sources import RatingSource, confirmations
 
 REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
 ORDER = LABELS[::-1]
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
+ON_START = " Start says {confirmed:,} of {rated:,}: it counts pairs without such a label too, and any label of different advice."
 FEW = " Few pairs: read this with care."
 
 
@@ -107,6 +108,9 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     else:
         right = round(precision["value"] * precision["n"])
         confirmed = f"Of {precision['n']:,} pairs called {word}, {who} confirm {right:,} ({share_words(precision)})."
+        start = next((one for one in confirmations(source.ratings) if one.label == label.value), None)
+        if start and (start.confirmed, start.rated) != (right, precision["n"]):
+            confirmed += ON_START.format(confirmed=start.confirmed, rated=start.rated)
     if undefined(recall):
         return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
     in_run = "; weighted to the run" if scope == POPULATION else ""

@@ -27,6 +27,7 @@ from audit.jobs.asking import (
     no_step,
 )
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.asking.questions import RunQuestions
 from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.bm25 import tokens
@@ -118,9 +119,11 @@ class RunHandbooks:
     def _language_of(self, question: str) -> str | None:
         """The language in which a handbook has every word of the question; else what the words look like."""
         words = set(tokens(question))
-        has_all = {book.document.language for book in self.books if words and all(word in book.word_counts for word in words)}
+        has_all = {
+            book.document.language for book in self.books if words and all(map(book.word_counts.document_frequency, words))
+        }
         # The program that looks at the letters takes a second to start
-        return has_all.pop() if len(has_all) == 1 else asked_in([question])
+        return has_all.pop() if words and len(has_all) == 1 else asked_in([question])
 
     def _in_scope(self, scope: AskScope) -> list[ClosestPassages]:
         centers = sorted({book.document.center for book in self.books})
@@ -164,8 +167,8 @@ def prepare_run(store: Path, folder: Path) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / f"{store.stem}.lock", timeout=0), open_store(store) as con:
-            documents = run_documents(con)
-            for document in documents:
+            RunQuestions(store, encoder, folder).prepare()
+            for document in run_documents(con):
                 # One by one, so finished vectors are kept if the process is killed
                 book = passages_of(document, folder)
                 if encoder:

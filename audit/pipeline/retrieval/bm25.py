@@ -75,9 +75,6 @@ class Bm25:
         column = self._columns[token]
         return slice(int(self._starts[column]), int(self._starts[column + 1]))
 
-    def __contains__(self, token: str) -> bool:
-        return token in self._columns
-
     def document_frequency(self, token: str) -> int:
         """The number of texts that contain the token."""
         of_token = self._column(token) if token in self._columns else slice(0, 0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class PassagePlace:
     statements: tuple[tuple[int, int], ...]
 
 
-class PassagePlaces(Sequence[PassagePlace]):
+class PassagePlaces:
     """All of them, in reading order; a place is made when it is asked for, because a long handbook has tens of thousands.
 
     owners  for each statement the number of its passage, from 0
@@ -44,13 +44,9 @@ class PassagePlaces(Sequence[PassagePlace]):
         places = tuple(places)
         leads = json.dumps({str(number): place.leads for number, place in enumerate(places) if place.leads}, ensure_ascii=False)
         rows = [(place.section, place.start, place.end, len(place.statements)) for place in places]
-        return cls(
-            {
-                "places": np.array(rows, dtype=np.int64).reshape(-1, 4),
-                "statements": np.array([span for place in places for span in place.statements], np.int64).reshape(-1, 2),
-                "leads": np.frombuffer(leads.encode(), dtype=np.uint8),
-            }
-        )
+        spans = [span for place in places for span in place.statements]
+        tables = {"places": np.array(rows, np.int64).reshape(-1, 4), "statements": np.array(spans, np.int64).reshape(-1, 2)}
+        return cls(tables | {"leads": np.frombuffer(leads.encode(), dtype=np.uint8)})
 
     def to_arrays(self) -> Mapping[str, NDArray[Any]]:
         """The arrays from which they can be made again."""
@@ -59,13 +55,10 @@ class PassagePlaces(Sequence[PassagePlace]):
     def __len__(self) -> int:
         return len(self._ends)
 
-    @overload
-    def __getitem__(self, number: int) -> PassagePlace: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[PassagePlace, ...]: ...
-    def __getitem__(self, number: int | slice) -> PassagePlace | tuple[PassagePlace, ...]:
-        if isinstance(number, slice):
-            return tuple(self[one] for one in range(*number.indices(len(self))))
+    def __iter__(self) -> Iterator[PassagePlace]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, number: int) -> PassagePlace:
         section, start, end, count = self._arrays["places"][number].tolist()
         spans = self._arrays["statements"][self._ends[number] - count : self._ends[number]].tolist()
         return PassagePlace(section, start, end, tuple(self._leads.get(str(number), ())), tuple((a, b) for a, b in spans))
