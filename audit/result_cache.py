@@ -1,5 +1,5 @@
 """Results of metrics that are slow on large runs, cached as files next to the store: those shown when a page opens are computed
-after a run is loaded, the others when somebody first asks for them.
+after a run is loaded, the others when somebody first asks for them. Of a small run only the positions that the search finds are.
 
 `python -m audit.result_cache STORE THEMES MIN_PAIRS` computes the former; `audit load` starts it and does not wait.
 
@@ -54,7 +54,8 @@ select question_type from question_types where question_type is not null
 group by all order by count(*) desc, question_type limit 8
 """
 """The most frequent types of question: the figures of page *Systems* are computed for each of them when a run is loaded."""
-BY_QUESTION = ("position_groups", "question_positions")
+POSITIONS = ("question_positions",)
+BY_QUESTION = ("position_groups", *POSITIONS)
 """Per-question metrics that are cached for all questions, one file per metric: a page about a question shows them first."""
 ON_A_THEME = ("theme_mix", "theme_places", "theme_questions", "theme_topics")
 """What page *Theme* shows of a theme: computed for the theme with which it opens, the first of metric `themes`."""
@@ -62,8 +63,8 @@ GROUP_ROWS = 1_024
 """Rows of a file that are decompressed together, so reading one question does not decompress the others."""
 QUESTIONS_AT_ONCE = 32
 """Number of questions whose tables are in memory at once while they are written: a large run has thousands."""
-# A run with fewer pairs is computed faster than a person notices.
-MIN_PAIRS = 300_000
+# A run with fewer pairs is computed faster than a person notices, except for the positions on all questions.
+MIN_PAIRS, MIN_FOR_POSITIONS = 300_000, 500
 SLOW_S = 0.2
 """CPU seconds above which a result is worth a file."""
 MAX_FILES = 500
@@ -112,13 +113,13 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None, columns
 
 
 def prepare_in_background(run: Run, themes_dir: Path, min_pairs: int = MIN_PAIRS) -> subprocess.Popen[bytes] | None:
-    """Start a process that computes what pages show first; None where the run has too few pairs to need it.
+    """Start a process that computes what pages show first and what the search finds; None where the run has too few pairs.
 
     Until it is done, and if it fails, pages compute their own figures.
     """
     # Loading a store again leaves behind files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
-    if run.report["totals"].get("pair", {}).get("loaded", 0) < min_pairs:
+    if run.report["totals"].get("pair", {}).get("loaded", 0) < min(min_pairs, MIN_FOR_POSITIONS):
         return None
     return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
         [sys.executable, "-m", "audit.result_cache", str(run.path), str(themes_dir), str(min_pairs)],
@@ -138,8 +139,9 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
     # Loading a store again leaves behind files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
     with open_store(run.path) as con:
-        if _pairs(con) < min_pairs:
-            return []
+        pairs = _pairs(con)
+        if pairs < min_pairs:
+            return _store_question_results(con, run.path, progress, POSITIONS) if pairs >= MIN_FOR_POSITIONS else []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
         load = _load_fingerprint(run.path)
@@ -162,11 +164,13 @@ def _shown_first(con: Connection) -> Iterator[tuple[str, Arguments]]:
             yield from ((name, {"question_type": question_type}) for question_type in types)
 
 
-def _store_question_results(con: Connection, store: Path, progress: Callable[[str], None]) -> list[Path]:
+def _store_question_results(
+    con: Connection, store: Path, progress: Callable[[str], None], names: Sequence[str] = BY_QUESTION
+) -> list[Path]:
     """Compute and store the positions on every question."""
     asked = [question_id for (question_id,) in rows(con, "select question_id from questions order by question")]
     progress(f"Finding who says what on {len(asked):,} questions")
-    files = {name: _question_results_file(store, name) for name in BY_QUESTION}
+    files = {name: _question_results_file(store, name) for name in names}
     return [file for name, file in files.items() if _write_question_tables(con, file, asked, METRICS[name])]
 
 

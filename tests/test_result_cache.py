@@ -227,7 +227,13 @@ def test_a_load_does_not_wait_for_what_pages_show_first(run: Run, tmp_path: Path
     assert not outdated.exists()
 
 
-def test_a_small_run_starts_no_process(run: Run, tmp_path: Path):
+def test_of_a_small_run_only_the_positions_are_found(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(result_cache, "MIN_FOR_POSITIONS", 1)
+    (file,) = precompute_results(run)
+    assert file.name == "question_positions-of-every-question.parquet"
+
+
+def test_a_run_of_few_pairs_starts_no_process(run: Run, tmp_path: Path):
     assert result_cache.prepare_in_background(run, tmp_path) is None
 
 

@@ -27,7 +27,7 @@ from audit.jobs.table import Job
 from audit.logs import start_logging
 from audit.queries.themes import taxonomy_path
 from audit.release.layout import open_release
-from audit.result_cache import precompute_loaded_themes, precompute_results
+from audit.result_cache import precompute_loaded_themes, prepare_in_background
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run
@@ -158,7 +158,7 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     path = _release(arguments, settings)
     loaded = load_release(path, settings, again=earlier is not None and earlier.fresh, progress=_step)
     if loaded.fresh:
-        precompute_results(loaded.run, progress=_step)
+        prepare_in_background(loaded.run, settings.themes_dir)
         prepare_for_questions(loaded.run, settings.data_dir)
     _add_themes(loaded.run, settings)
     if earlier is not None:

@@ -129,13 +129,16 @@ def clean_question(text: str) -> str:
 
 
 class AskRequest(NamedTuple):
-    """A question for one run (store file and digest), with the folder of indexes. Without a question: only get the run ready."""
+    """A question for one run (store file and digest), with the folder of indexes. Without a question: only get the run ready.
+
+    Without a scope it is put to no handbook: wanted are the questions of the run that are near to it.
+    """
 
     store: Path
     digest: str
     folder: Path
     question: str | None
-    scope: AskScope
+    scope: AskScope | None
 
 
 STEP, DONE, REFUSED = "step", "done", "refused"
@@ -168,14 +171,14 @@ class Worker:
         self.latest = (WAITING, 0, 0)
         """What it does at present, as a `Step` is told."""
 
-    def submit(self, request: AskRequest) -> Future[Asked | None]:
+    def submit(self, request: AskRequest) -> Future[Any]:
         """Ask when the requests before it are answered."""
         self.open += 1
         future = self._thread.submit(self.ask, request)
         future.add_done_callback(lambda _: setattr(self, "open", self.open - 1))
         return future
 
-    def ask(self, request: AskRequest, limit_s: float = TIME_LIMIT_S) -> Asked | None:
+    def ask(self, request: AskRequest, limit_s: float = TIME_LIMIT_S) -> Any:
         """The reply. Raises AuditError where the request is refused, nothing is heard for `limit_s`, or the process dies."""
         if self._idle:
             self._idle.cancel()
@@ -199,10 +202,10 @@ class Worker:
             )
         return self._process
 
-    def _reply(self, process: subprocess.Popen[bytes], request: AskRequest, limit_s: float) -> Asked | None:
+    def _reply(self, process: subprocess.Popen[bytes], request: AskRequest, limit_s: float) -> Any:
         assert process.stdin is not None
         assert process.stdout is not None
-        pickle.dump(tuple(request), process.stdin)
+        pickle.dump(request, process.stdin)
         process.stdin.flush()
         while True:
             limit = _after(limit_s, process.kill)
@@ -215,8 +218,7 @@ class Worker:
             elif kind == REFUSED:
                 raise AuditError(content)
             elif kind == DONE:
-                reply: Asked | None = content
-                return reply
+                return content
 
     def close(self) -> None:
         """End the process; the next question starts a new one."""
@@ -290,7 +292,7 @@ def prepare_for_questions(run: Run, data_dir: Path) -> None:
     """
     with open_store(run.path) as con:
         sections = section_count(con)
-    if sections > (0 if find_spec("sentence_transformers") else MANY_SECTIONS):
+    if find_spec("sentence_transformers") or sections > MANY_SECTIONS:
         start_preparing(run.path, index_folder(data_dir))
 
 
@@ -308,6 +310,23 @@ def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = n
     while not future.done():
         step(*worker.latest)
         wait([future], timeout=POLL_S)
-    reply = future.result()
-    assert reply is not None, "a question was asked"
+    reply: Asked = future.result()
     return reply
+
+
+NEAR_S = 1.0
+
+
+def near_questions(run: Run, text: str, data_dir: Path) -> list[str] | None:
+    """Ids of the questions of a run that are nearest in meaning to what somebody types; None where that is not known soon.
+
+    Nobody waits for it: the browser has found what has the same words.
+    """
+    worker = _worker_of(run.digest)
+    if worker.open:
+        return None
+    future: Future[list[str]] = worker.submit(
+        AskRequest(run.path, run.digest, index_folder(data_dir), text[:MAX_CHARACTERS], None)
+    )
+    wait([future], timeout=NEAR_S)
+    return future.result() if future.done() and not future.exception() else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from audit.store.connection import Connection, frame, rows
 from audit.text.documents import Document, Section
+
+if TYPE_CHECKING:
+    import pandas as pd  # the process that searches the texts has no use for it
 
 HANDBOOKS = """
 select handbook, handbook_id, organ, center, phase, title, language, unreadable from handbooks

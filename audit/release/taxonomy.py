@@ -13,15 +13,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from audit.atomic_io import sha256_of, write_atomic
 from audit.errors import ThemesError
 from audit.release.pair_kinds import THEME
 from audit.release.values import Objects, clean_json, doubled_inside
 from audit.text.tokens import content_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEXICAL = "words"
 """The model of a taxonomy that was built without one, from the words that phrases share."""
@@ -281,6 +282,8 @@ def read_map(taxonomy: Taxonomy, path: Path) -> pd.DataFrame | None:
     if not map_path.is_file() or sha256_of(map_path) != taxonomy.map["sha256"]:
         fault = "was changed after it was built" if map_path.is_file() else "is missing"
         raise ThemesError(f"{map_path}, the map that belongs to {path.name}, {fault}. The themes can be used without it.")
+    import pandas as pd  # most who need a name of this module need no table
+
     return pd.read_parquet(map_path)
 
 

@@ -47,8 +47,7 @@ def language_name(code: str) -> str:
 
 def _classified(text: str) -> tuple[str, float]:
     start = text[:MAX_CHARACTERS]
-    identifier = _identifier()
-    if identifier is None or sum(map(str.isalpha, start)) < MIN_LETTERS:
+    if sum(map(str.isalpha, start)) < MIN_LETTERS or (identifier := _identifier()) is None:
         return "", 0.0
     code, confidence = identifier.classify(start)
     return str(code), float(confidence)

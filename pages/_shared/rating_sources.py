@@ -9,22 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.label_store.seals import raters_of
 from annotation.label_store.studies import Study, StudyState, list_studies
-from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, human_labels
 from annotation.ratings.design import MISSING
-from annotation.ratings.table import Ratings, ratings_from
+from annotation.ratings.table import JUDGE, Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Account, Role
 from annotation.studies.verdict_store import sample_digest
 from audit.errors import AuditError
 from audit.queries.human_ratings import human_ratings
 from audit.store.runs import Run
-from audit.vocabulary import Raters, stated_raters
+from audit.vocabulary import DISAGREEING, Raters, stated_raters
 from pages._blinded.access import current_account, database_exists, label_store
 from pages._shared.loaders import load
 from pages._shared.study_figures import current_ratings, current_report, judge_is_known
@@ -57,6 +58,30 @@ class RatingSource:
         """Items with a label by at least one rater."""
         labels = [self.ratings.labels[rater] != MISSING for rater in self.ratings.annotators]
         return int(sum(labels).astype(bool).sum())
+
+
+class Confirmed(NamedTuple):
+    """Of the rated pairs to which the judge gave a label, how many raters say differ; on some they are divided."""
+
+    label: str
+    rated: int
+    confirmed: int
+    divided: int
+
+
+def confirmations(ratings: Ratings) -> list[Confirmed]:
+    """For each label by which the judge says that two answers disagree: how often the raters say so too.
+
+    Their label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
+    label, not weighted to the run.
+    """
+    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
+    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
+    return [
+        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
+        for label, shares in by_label
+        if (shares >= 0).any()
+    ]
 
 
 @dataclass(frozen=True)

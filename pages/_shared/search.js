@@ -6,6 +6,7 @@ const MIN_BEGINNING = 4, MIN_PART = 3, MIN_REST = 3, LONG_WORD = 8
 const NEAR_THE_BEST = 0.4  // a result with less of the best one's score is left out
 const QUESTIONS_FIRST = 0.25  // by how much a topic or a handbook has to be nearer than the nearest question to stand above it
 const LONG_TEXT = 120  // characters of what was typed that a result repeats
+const PAUSE_MS = 80  // without a letter, until the server is asked for what has the same meaning
 const NOTHING = "Nothing in this run is near these words."
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)?/gu
 const ENDINGS = [["ies", "y"], ["ing", ""], ["ed", ""], ["es", ""], ["s", ""]]
@@ -131,6 +132,13 @@ function matches({ index, entries, least, most }, text) {
   return { best, stems: found, hits: hits.map(([number]) => entries[number]) }
 }
 
+// The same with the questions that are near in meaning first, and after them those that only have the words.
+function withMeaning(found, { entries }, near, most) {
+  const meant = near.map((value) => entries.find((entry) => entry[0] === value)).filter(Boolean)
+  const hits = [...new Set([...meant, ...found.hits])].slice(0, most)
+  return { ...found, best: Math.max(found.best, meant.length ? 1 : 0), hits }
+}
+
 // Where a group of results stands: those with the best first.
 const place = ({ kind, best }) => best + (kind.found === "Questions" ? QUESTIONS_FIRST : 0)
 
@@ -165,7 +173,7 @@ export default function (component) {
   root.classList.toggle("large", large)
   input.placeholder = placeholder
   input.setAttribute("aria-label", placeholder)
-  let kinds = null, active = -1
+  let kinds = null, active = -1, meaning = { typed: "", near: [] }, pause = 0
 
   const options = () => [...list.querySelectorAll("a")]
   const close = () => { list.hidden = true; active = -1; input.setAttribute("aria-expanded", "false") }
@@ -216,7 +224,9 @@ export default function (component) {
     if (!typed) { close(); return }
     kinds ??= readIndex(index)
     const typedKinds = kinds.filter((kind) => kind.typed)
+    const near = meaning.typed === typed ? meaning.near : []
     const found = kinds.filter((kind) => !kind.typed).map((kind) => ({ kind, ...matches(kind, text) }))
+      .map((one) => near.length && one.kind.found === "Questions" ? withMeaning(one, one.kind, near, one.kind.most) : one)
       .filter(({ hits }) => hits.length).sort((one, other) => place(other) - place(one))
     for (const { kind, hits, stems } of found) group(kind.heading, hits.map((hit) => result(kind, hit, stems)))
     if (!found.length) list.append(Object.assign(document.createElement("div"), { className: "nothing", textContent: NOTHING }))
@@ -234,7 +244,17 @@ export default function (component) {
     if (all) activate(active < 0 ? (step > 0 ? 0 : all - 1) : (active + step + all) % all)
   }
   const enter = () => (options()[active] ?? options().at(-1))?.click()
-  input.oninput = show
+  input.oninput = () => {
+    show()
+    clearTimeout(pause)
+    pause = setTimeout(() => document.dispatchEvent(new CustomEvent("search-typed", { detail: input.value.trim() })), PAUSE_MS)
+  }
+  const meant = ({ detail }) => {
+    meaning = detail
+    // What somebody is choosing from stays as it is
+    if (!list.hidden && active < 1 && detail.typed === input.value.trim()) show()
+  }
+  document.addEventListener("search-near", meant)
   input.onfocus = () => { if (input.value) show() }
   input.onkeydown = (event) => {
     if (event.isComposing) return
@@ -257,5 +277,5 @@ export default function (component) {
     input.select()
   }
   document.addEventListener("keydown", shortcut)
-  return () => { document.removeEventListener("keydown", shortcut); root.removeEventListener("focusout", leave) }
+  return () => { document.removeEventListener("search-near", meant); document.removeEventListener("keydown", shortcut); root.removeEventListener("focusout", leave) }
 }

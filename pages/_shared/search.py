@@ -11,22 +11,26 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.style import handbook_names
+from audit.jobs.asking import near_questions
 from audit.metrics.question_positions import question_positions
 from audit.queries.lookup import handbook_list
 from audit.queries.run_contents import TEXTS, run_contents
 from audit.queries.search_index import SearchEntry, more_words, search_index
 from audit.release.taxonomy import Taxonomy
 from audit.result_cache import stored_for_every_question
+from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
 from audit.text.search_hits import SearchHit, find_hits
 from audit.text.word_match import STOP_STEMS, stems_of
+from pages._blinded.access import current_account, may_browse
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import component
 from pages._shared.loaders import built_taxonomy, load
 from pages._shared.themes import current_curation, theme_names
 
-_search = component("_shared/search")
+_search, _near = component("_shared/search"), component("_shared/near")
+NEAR = "search_near"
 Item = tuple[str, str, str, str]
 """Value of the parameter that opens it, its name, how disputed it is, and further words (`SearchEntry.more`)."""
 MAX_POSITIONS = 600
@@ -43,9 +47,20 @@ def search(run: Run, key: str, *, large: bool = False) -> None:
         "placeholder": _placeholder(run, kinds), "asks": kinds[-1].get("asks", False), "run": run.key, "large": large,
     }  # fmt: skip
     event = _search(key=key, data=data, on_open_change=lambda: None)
+    _by_meaning(run)
     if opened := getattr(event, "open", None):
         kind, value = kinds[int(opened["kind"])], str(opened["value"])
         st.switch_page(script_path(kind["page"]), query_params={"run": run.key, kind["param"]: value})
+
+
+@st.fragment
+def _by_meaning(run: Run) -> None:
+    """The questions nearest in meaning to what is typed, for the box; a fragment, so that no letter draws the page again."""
+    asked = st.session_state.get(NEAR, {}).get("typed") or {}
+    typed = str(asked.get("text", ""))
+    near = near_questions(run, typed, Settings().data_dir) if typed and may_browse(current_account()) else []
+    data = {"run": run.key, "typed": typed, "attempt": int(asked.get("attempt", 1)), "near": near}
+    _near(key=NEAR, data=data, on_typed_change=lambda: None)
 
 
 def _themes_of(run: Run) -> tuple[tuple[str, ...], Taxonomy | None]:

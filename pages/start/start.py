@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pandas as pd
 import streamlit as st
 
-from annotation.prevalence.estimates import human_labels
-from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
 from audit.jobs.asking import prepare
 from audit.metrics.disputed_questions import disputed_questions, disputed_shares
@@ -19,12 +15,12 @@ from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
-from audit.vocabulary import DISAGREEING, Raters
+from audit.vocabulary import Raters
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.rating_sources import headline_pair, rating_sources
+from pages._shared.rating_sources import Confirmed, confirmations, headline_pair, rating_sources
 from pages._shared.search import search
 from pages._shared.self_disagreements import within_line
 from pages._shared.widgets import counts, how_counted, link, say
@@ -102,30 +98,6 @@ def corrected(run: Run) -> None:
         note = "" if pair.final else ", labelling is not finished"
         shares = {"corrected": percent(rate.value), "judge": percent(rate.judge), "span": span}
         st.markdown(say(run, CORRECTED, **shares, n=f"{rate.n:,}", note=note, who=labels_of(pair.kind)))
-
-
-class Confirmed(NamedTuple):
-    """Of the rated pairs to which the judge gave a label, how many raters say differ; on some they are divided."""
-
-    label: str
-    rated: int
-    confirmed: int
-    divided: int
-
-
-def confirmations(ratings: Ratings) -> list[Confirmed]:
-    """For each label by which the judge says that two answers disagree: how often the raters say so too.
-
-    Their label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
-    label, not weighted to the run.
-    """
-    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
-    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
-    return [
-        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
-        for label, shares in by_label
-        if (shares >= 0).any()
-    ]
 
 
 def raters_and_judge(run: Run) -> None:

@@ -36,7 +36,7 @@ from pages._blinded.option_labels import distinct_labels
 from pages._shared.found_states import errors_of
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
+from pages._shared.rating_sources import RatingSource, confirmations, corrected_rate, rates_in_open_study, rating_sources
 from pages._shared.widgets import chart, csv_button, footer, link, listed, say, table
 
 TITLE, UNLABELLED_TITLE = "How far to trust the labels", "How far to trust what was found"
@@ -224,6 +224,7 @@ def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
 REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
 ORDER = LABELS[::-1]
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
+ON_START = " Start says {confirmed:,} of {rated:,}: it counts pairs without such a label too, and any label of different advice."
 FEW = " Few pairs: read this with care."
 
 
@@ -304,6 +305,9 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     else:
         right = round(precision["value"] * precision["n"])
         confirmed = f"Of {precision['n']:,} pairs called {word}, {who} confirm {right:,} ({share_words(precision)})."
+        start = next((one for one in confirmations(source.ratings) if one.label == label.value), None)
+        if start and (start.confirmed, start.rated) != (right, precision["n"]):
+            confirmed += ON_START.format(confirmed=start.confirmed, rated=start.rated)
     if undefined(recall):
         return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
     in_run = "; weighted to the run" if scope == POPULATION else ""

@@ -22,8 +22,9 @@ def asked_in(questions: Iterable[str]) -> str | None:
 
 
 def _language(document: Document) -> str | None:
-    text = document.full_text
-    return document.language or (language_of(text) if len(text) >= MIN_CHARACTERS else None)
+    if document.language:
+        return document.language
+    return language_of(document.full_text) if len(document.full_text) >= MIN_CHARACTERS else None
 
 
 def other_language(document: Document, asked: str | None) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -28,30 +27,25 @@ from audit.jobs.asking import (
     no_step,
 )
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
+from audit.pipeline.asking.questions import RunQuestions
 from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
+from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
 from audit.pipeline.retrieval.found import MINILM, WORDS, generator_errors, thresholds
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
-from audit.text.language import language_of
 from audit.vocabulary import Found, concerns
 
 PASSAGES = 3
 """Of each handbook."""
-LANGUAGE_SAMPLE = 20_000
 
 
 def model_encoder() -> Encoder | None:
     """The sentence model that is installed; None where there is none."""
     model = default_model()
     return sentence_encoder(model) if model else None
-
-
-def _with_language(document: Document) -> Document:
-    # Detected once: detecting it for every question would take most of the time
-    return replace(document, language=document.language or language_of(document.full_text[:LANGUAGE_SAMPLE]))
 
 
 class RunHandbooks:
@@ -73,7 +67,7 @@ class RunHandbooks:
         self.books: list[ClosestPassages] = []
         for number, document in enumerate(documents):
             step(PREPARING, number, len(documents))
-            self.books.append(passages_of(_with_language(document), folder))
+            self.books.append(passages_of(document, folder))
         self.by_meaning = False
         self._use_vectors(step)
 
@@ -114,13 +108,22 @@ class RunHandbooks:
         """
         began, question, scope = time.perf_counter(), clean_question(text), scope or AskScope()
         self._use_vectors(step)
-        language = asked_in([question])
+        language = self._language_of(question)
         handbooks = [self._asked(book, question, language) for book in self._in_scope(scope)]
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
         unread = None if self.by_meaning or self.encoder is None else (self.encoded, len(self.books))
         errors, seconds = generator_errors(self._way), time.perf_counter() - began
         return Asked(question, scope, tuple(handbooks), compared, unread, errors, seconds)
+
+    def _language_of(self, question: str) -> str | None:
+        """The language in which a handbook has every word of the question; else what the words look like."""
+        words = set(tokens(question))
+        has_all = {
+            book.document.language for book in self.books if words and all(map(book.word_counts.document_frequency, words))
+        }
+        # The program that looks at the letters takes a second to start
+        return has_all.pop() if words and len(has_all) == 1 else asked_in([question])
 
     def _in_scope(self, scope: AskScope) -> list[ClosestPassages]:
         centers = sorted({book.document.center for book in self.books})
@@ -164,8 +167,8 @@ def prepare_run(store: Path, folder: Path) -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / f"{store.stem}.lock", timeout=0), open_store(store) as con:
-            documents = run_documents(con)
-            for document in documents:
+            RunQuestions(store, encoder, folder).prepare()
+            for document in run_documents(con):
                 # One by one, so finished vectors are kept if the process is killed
                 book = passages_of(document, folder)
                 if encoder:

@@ -20,6 +20,7 @@ from typing import BinaryIO
 from audit.errors import AuditError
 from audit.jobs.asking import DONE, REFUSED, STEP, Asked, AskRequest, start_preparing
 from audit.pipeline.asking.engine import RunHandbooks, model_encoder, prepare_run
+from audit.pipeline.asking.questions import RunQuestions
 
 KEPT_RUNS = 2
 
@@ -29,10 +30,21 @@ class Runs:
 
     def __init__(self) -> None:
         self._runs: OrderedDict[str, RunHandbooks] = OrderedDict()
+        self._questions: dict[str, RunQuestions] = {}
         self._encoder = model_encoder()
 
-    def ask(self, request: AskRequest, replies: BinaryIO) -> Asked | None:
+    def near(self, request: AskRequest) -> list[str]:
+        """The questions of a run that are near to what somebody types."""
+        if request.digest not in self._questions:
+            questions = self._questions[request.digest] = RunQuestions(request.store, self._encoder, request.folder)
+            if not questions.is_prepared:
+                start_preparing(request.store, request.folder)
+        return self._questions[request.digest].near(request.question or "")
+
+    def ask(self, request: AskRequest, replies: BinaryIO) -> Asked | list[str] | None:
         """Answer a request and report each step; None for a request without a question."""
+        if request.scope is None:
+            return self.near(request)
 
         def step(doing: str, done: int, total: int) -> None:
             send(replies, STEP, (doing, done, total))
@@ -63,7 +75,7 @@ def answer_requests() -> None:
     runs = Runs()
     while True:
         try:
-            request = AskRequest(*pickle.load(requests))  # noqa: S301 - from the dashboard, which started this process
+            request = pickle.load(requests)  # noqa: S301 - from the dashboard, which started this process
         except EOFError:
             return
         try:

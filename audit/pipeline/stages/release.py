@@ -24,7 +24,7 @@ from audit.pipeline.themes.build import PRINCIPAL, build_taxonomy
 from audit.pipeline.themes.clusters import ThemeBuildOptions
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.release.taxonomy import LEXICAL, by_plain_phrase, write_taxonomy
-from audit.result_cache import precompute_results
+from audit.result_cache import prepare_in_background
 from audit.store.connection import open_store
 from audit.store.load import load_release
 from audit.vocabulary import DISAGREEING
@@ -197,7 +197,7 @@ class LoadStage(TaskByTask):
     def run_task(self, task: Task) -> Figures:
         """Load it, as `audit load` does."""
         run = load_release(self.context.workspace.release, self.context.settings).run
-        precompute_results(run)
+        prepare_in_background(run, self.context.settings.themes_dir)
         prepare_for_questions(run, self.context.settings.data_dir)
         with open_store(run.path) as con:
             # Beside the release, not in it: the digest of a release must not depend on having been loaded

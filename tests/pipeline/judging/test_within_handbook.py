@@ -1,6 +1,9 @@
 """One handbook compared with itself: which passages are compared, and each disagreement once with every place."""
 
 import json
+from dataclasses import replace
+
+import pytest
 
 from audit.pipeline.embedding.encoders import words_encoder
 from audit.pipeline.judging.parse import load_prompts
@@ -10,6 +13,7 @@ from audit.pipeline.judging.within.pairs import FAR, Candidates, find_candidates
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.retrieval.closest import ClosestPassages
+from audit.pipeline.retrieval.found import MINILM, WORDS, thresholds
 from audit.pipeline.retrieval.model import Query
 from audit.release.journal_files import Reply
 from audit.text.documents import Document, Section
@@ -181,3 +185,15 @@ def test_pairs_beyond_the_limit_and_pairs_without_a_reply_were_not_asked():
 
     assert len(list(task.open_calls("structured", lambda _: {}))) == 1
     assert count_record("h", "tiny", found, verdicts)["not_asked"] == len(found.pairs) > 2
+
+
+@pytest.mark.parametrize(("encoder", "pairs"), [(None, 0), (replace(words_encoder(["Fever and chills."]), name="a model"), 1)])
+def test_a_score_of_static_vectors_is_held_against_their_own_thresholds(encoder, pairs):
+    assert thresholds(MINILM).perhaps < 0.3 < thresholds(WORDS).perhaps
+
+    class Scored(ClosestPassages):
+        def closest(self, question, count=5):
+            return [replace(passage, score=0.3) for passage in super().closest(question, count)]
+
+    found = find_candidates(Scored(handbook(*FEVER[:2]), encoder), [QUESTION])
+    assert sum(pair.question_id == "fever" for pair in found.pairs) == pairs

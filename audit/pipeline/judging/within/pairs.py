@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from audit.pipeline.retrieval.bm25 import tokens
-from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, ClosestPassages, PassagePlace
+from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, ClosestPassages
 from audit.pipeline.retrieval.found import MINILM, WAYS, thresholds
+from audit.pipeline.retrieval.places import PassagePlace
 from audit.text.comparison import find_negations
 from audit.text.documents import Section
 from audit.text.quantity import find_quantities
