@@ -10,7 +10,8 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Area, Line, TextCell
+from audit.pipeline.corpus.extraction import bullets
+from audit.pipeline.corpus.extraction.layout import Area, Line, TextCell
 from audit.text.statements import CELL_SEPARATOR
 
 Band = tuple[list[Line], list[list[Line]] | None]
@@ -31,7 +32,7 @@ MIN_COLUMN_WIDTH = 0.2
 # In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
 MIN_PAUSE = 3.0
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
-LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
+LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)]|\d+(\.\d+)*\.?")
 
 
 def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_rows: bool = False) -> list[Line]:
@@ -185,10 +186,21 @@ def _several_columns(band: list[Line], width: float) -> list[list[Line]] | None:
 
 
 def _are_lists(band: list[Line]) -> bool:
-    """Whether most of a band are lists beside each other, whose heads would be lost in columns."""
+    """Whether most of a band are lists beside each other, whose heads would be lost in columns.
+
+    Where there are several, what is between them stands to the left of all items: the lead of two columns of them.
+    """
     rows = list(_rows(band))
-    ends = (lists_beside(rows, start) for start in range(len(rows)))
-    return any(beside.end - start >= MIN_LISTS * len(rows) for start, beside in enumerate(ends) if beside)
+    ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
+    if any(size >= MIN_LISTS * len(rows) for size in ends):
+        return True
+    inside, outside, start = 0, list[Row](), 0
+    while start < len(rows):
+        inside += ends[start]
+        outside += [] if ends[start] else [rows[start]]
+        start += ends[start] or 1
+    leftmost = min((line.x0 for row in rows for line in _items(row)), default=0.0)
+    return inside >= MIN_LISTS * len(rows) and all(len(row) == 1 and row[0].x0 <= leftmost for row in outside)
 
 
 def _fills_column(lines: list[Line], page_width: float) -> bool:
@@ -273,7 +285,7 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
 
 
 def _items(row: Row) -> list[Line]:
-    return [line for line in row if not line.table and line.text[:1] in BULLET_MARKS and line.text[1:2] == " "]
+    return [line for line in row if not line.table and line.text[:1] in bullets.SIGNS and line.text[1:2] == " "]
 
 
 def _column_starts(rows: list[Row]) -> list[float]:

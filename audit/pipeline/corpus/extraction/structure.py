@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, groupby, islice, pairwise
 
+from audit.pipeline.corpus.extraction.bullets import with_learned
 from audit.pipeline.corpus.extraction.contents import remove_contents
 from audit.pipeline.corpus.extraction.flow import Aside, PageLines, flow_of, page_lines
 from audit.pipeline.corpus.extraction.headings import Heading, find_headings
@@ -16,8 +17,10 @@ from audit.pipeline.corpus.extraction.layout import (
     Line,
     OpenPdf,
     PageProgress,
+    PdfPage,
     TextCell,
 )
+from audit.pipeline.corpus.extraction.line_breaks import with_breaks
 from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
@@ -28,12 +31,15 @@ from audit.text.documents import FRAME, Section
 def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
     """The PDF in reading order, without headers, footers, page numbers and table of contents."""
     pages, sources = list[PageLines](), list[PageSource]()
+    read = list[PdfPage]()
     for page in pdf.pages:
+        read.append(page)
+        progress(page.number, pdf.page_count)
+    for page in with_learned(read):
         pages.append(page_lines(page))
         sources.append(page_source(page))
-        progress(page.number, pdf.page_count)
     flow = flow_of(pages, pdf.title)
-    text = remove_contents(flow.lines)
+    text = remove_contents(with_breaks(flow.lines))
     headings = find_headings(text.lines, text.titles, pdf.outline)
     blocks = _with_resolved(list(_blocks(text.lines, headings, flow.asides)))
     for line in text.removed:
