@@ -242,9 +242,15 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, indented, pitch):
         end += 1
-    early = sum(line.ends_early for line in lines[start : end - 1])
+    early = sum(map(_ends_item, lines[start : end - 1]))
     meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1)
+    # Lines of a sentence do not all begin as sentences do
+    meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
     return end - start if meant and end - start >= (2 if indented else MIN_PLAIN) else 0
+
+
+def _ends_item(line: Line) -> bool:
+    return line.ends_early or SENTENCE_END.search(line.text) is not None
 
 
 def _is_short_lead(line: Line) -> bool:
@@ -268,7 +274,7 @@ def _plain_items(lines: Sequence[Line]) -> list[Part]:
     """The items: a line belongs to that of the line above where that had no room for its first word."""
     items: list[Part] = []
     for before, line in zip([None, *lines], lines, strict=False):
-        if before is not None and not before.ends_early and not _after_break(before, line) and line.text[:1].islower():
+        if before is not None and not _ends_item(before) and not _after_break(before, line) and line.text[:1].islower():
             items[-1].lines.append(line)
         else:
             items.append(Part(ITEM_MARK, [line]))
