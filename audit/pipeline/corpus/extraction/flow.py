@@ -15,6 +15,7 @@ from typing import NamedTuple
 from audit.pipeline.corpus.extraction.drawings import separators
 from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
+from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
 from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.documents import FRAME
@@ -22,6 +23,8 @@ from audit.text.documents import FRAME
 # Of a free text, which has no type of its own here
 PLAIN = 10.0
 MIN_LETTERS = 3
+# In type sizes of a title that pages repeat: how far below is what belongs to it
+SUBTITLE_GAP = 2.0
 
 
 class View(NamedTuple):
@@ -69,12 +72,14 @@ def _view(page: PdfPage) -> View:
 def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
     """The lines of all pages; `title` is that of the document, which pages may repeat."""
     repeated = dict(_repeated(pages))
-    lines, asides, removed = list[Line](), list[Aside](), list[list[Line]]()
+    lines, asides, removed, titles = list[Line](), list[Aside](), list[list[Line]](), _Titles()
     parts = count(1)
     for page in pages:
         for view, in_flow in _in_order(page.views):
             body, above, below = repeated[view.turn].parted(view.lines, view.height)
-            removed += [above, below]
+            title = titles.new(above, repeated[view.turn], lines[-1] if lines else None, body) if in_flow else []
+            body = [*title, *body]
+            removed += [[] if title else above, below]
             # What stands beside the text of a page in another direction is a table more often than columns of text
             is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
             ordered = in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))
@@ -116,6 +121,45 @@ def _plain_lines(text: str, page: int) -> list[Line]:
 
 
 # -- what pages repeat -------------------------------------------------------------------------------------------------
+
+
+class _Titles:
+    """The titles that pages repeat: "Foods to leave out" stands above what every page of a handout says."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    def new(self, above: Sequence[Line], repeated: HeadersAndFooters, before: Line | None, body: Sequence[Line]) -> list[Line]:
+        """The lines of a header with a title, and what is said just below it in its last line; none where it was seen.
+
+        before, body  the last line of the page before, and the lines below the header: text that goes on has no new title
+        """
+        titles = [line for line in above if repeated.is_title(line)]
+        key = "".join(_letters(line.text) for line in above)
+        goes_on = before and body and body[0].text[:1].islower() and not SENTENCE_END.search(before.text)
+        if not titles or goes_on or key in self.seen:
+            return []
+        self.seen.add(key)
+        last = [line for line in titles if line.size == titles[0].size][-1]
+        below = [line for line in above if _is_below_title(line, last)]
+        return [_joined(last, below) if line is last else line for line in above if line not in below]
+
+
+def _is_below_title(line: Line, title: Line) -> bool:
+    near = 0 < line.baseline - title.baseline <= SUBTITLE_GAP * title.size
+    return (
+        near
+        and line.size != title.size
+        and line.bold == title.bold
+        and line.x0 < title.x1
+        and title.x0 < line.x1
+        and not is_page_number(line.text)
+    )
+
+
+def _joined(title: Line, below: Sequence[Line]) -> Line:
+    text = ": ".join(line.text.rstrip(":") for line in (title, *below))
+    return replace(title, cells=(TextCell(text, title.x0, max(line.x1 for line in (title, *below))),))
 
 
 def _once(removed: Iterable[list[Line]], body: Iterable[Line], title: str) -> tuple[list[Aside], dict[int, list[LeftOut]]]:
