@@ -32,6 +32,8 @@ IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 MAX_DEPTH = 4
 # Points; a larger drawing is not a bullet
 MAX_BULLET = 20.0
+# Points: the width and height of an area that may have text of its own, at least
+MIN_BOX = 40.0, 14.0
 # As a share of the page's width
 MIN_SEPARATOR = 0.6
 # Parallel lines nearer than this are one; lines that end this near to each other touch
@@ -66,17 +68,19 @@ class Drawings(NamedTuple):
     """The ruling lines of a page, the areas of its small drawings and pictures, which may be bullets, and its thin lines.
 
     lines  horizontal strokes and filled areas as thin as strokes, which may strike text through
+    boxes  areas that are filled or framed and large enough for text of their own
     """
 
     rulings: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
     lines: tuple[Area, ...] = ()
+    boxes: tuple[Area, ...] = ()
 
 
 def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
-    rulings, areas, lines, segments = list[Area](), list[Area](), list[Area](), 0
+    rulings, areas, lines, boxes, segments = list[Area](), list[Area](), list[Area](), list[Area](), 0
     for thing, kind, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
         is_path = kind == raw.FPDF_PAGEOBJ_PATH
         segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
@@ -88,8 +92,9 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
         if is_path:
             own = list(_rulings_of(raw, thing, matrix, displayed))
             rulings += own
+            boxes += [areas[-1]] if _is_large(areas[-1]) else []
             lines += _lines_of(raw, thing, own)
-    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)), tuple(lines))
+    return Drawings(tuple(rulings), tuple(filter(_is_small, areas)), tuple(lines), tuple(boxes))
 
 
 def _lines_of(raw: Any, path: Any, rulings: Sequence[Area]) -> Iterator[Area]:
@@ -153,6 +158,10 @@ def _covers(over: Area, area: Area) -> bool:
 
 def _is_small(area: Area) -> bool:
     return max(area.x1 - area.x0, area.bottom - area.top) <= MAX_BULLET
+
+
+def _is_large(area: Area) -> bool:
+    return area.x1 - area.x0 >= MIN_BOX[0] and area.bottom - area.top >= MIN_BOX[1]
 
 
 def _area(raw: Any, thing: Any, matrix: Matrix, displayed: Displayed) -> Area:

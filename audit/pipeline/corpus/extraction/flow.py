@@ -16,6 +16,7 @@ from audit.pipeline.corpus.extraction.drawings import separators
 from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
 from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
+from audit.pipeline.corpus.extraction.panels import Panel, in_order, panels_of
 from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.documents import FRAME
@@ -28,12 +29,14 @@ SUBTITLE_GAP = 2.0
 
 
 class View(NamedTuple):
-    """The lines of a page in one direction; `turn` is that of `PdfPage`."""
+    """The lines of a page in one direction; `turn` is that of `PdfPage`, the part of a line the number of its panel."""
 
     lines: list[Line]
     height: float
     separators: list[Area]
     turn: int
+    panels: list[Panel]
+    width: float
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,15 @@ class Aside(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """The lines of all pages in reading order, their asides, and what of each page is left out."""
+    """The lines of all pages in reading order, their asides, what of each page is left out, and which parts are panels.
+
+    panels  part -> the part around it
+    """
 
     lines: list[Line]
     asides: list[Aside]
     left_out: dict[int, list[LeftOut]]
+    panels: dict[int, int]
 
 
 def page_lines(page: PdfPage) -> PageLines:
@@ -66,31 +73,50 @@ def page_lines(page: PdfPage) -> PageLines:
 
 
 def _view(page: PdfPage) -> View:
-    return View(lines_and_tables(page), page.height, separators(page.rulings, page.width), page.turn)
+    panels = panels_of(page)
+    lines = lines_and_tables(page, panels)
+    return View(lines, page.height, separators(page.rulings, page.width), page.turn, panels, page.width)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
     """The lines of all pages; `title` is that of the document, which pages may repeat."""
-    repeated = dict(_repeated(pages))
-    lines, asides, removed, titles = list[Line](), list[Aside](), list[list[Line]](), _Titles()
+    repeated, titles = dict(_repeated(pages)), _Titles(pages)
+    lines, asides, removed, panels = list[Line](), list[Aside](), list[list[Line]](), dict[int, int]()
     parts = count(1)
     for page in pages:
         for view, in_flow in _in_order(page.views):
             body, above, below = repeated[view.turn].parted(view.lines, view.height)
-            title = titles.new(above, repeated[view.turn], lines[-1] if lines else None, body) if in_flow else []
-            body = [*title, *body]
-            removed += [[] if title else above, below]
+            head = list[Line]()
+            if in_flow:
+                head, body, above = titles.divided(above, body, repeated[view.turn], lines[-1] if lines else None)
+            removed += [above, below]
             # What stands beside the text of a page in another direction is a table more often than columns of text
             is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
-            ordered = in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))
+            ordered = [*head, *_ordered(body, view, is_beside=is_beside)]
             if in_flow:
-                part = next(parts) if view.turn else 0
-                lines += [replace(line, part=part) for line in ordered] if part else ordered
+                numbers = {line.part: next(parts) if view.turn or line.part else 0 for line in ordered}
+                panels |= {numbers[part]: _outer(part, view, numbers) for part in numbers if part}
+                lines += [replace(line, part=numbers[line.part]) for line in ordered]
             elif ordered:
-                asides.append(Aside(page.number, ordered))
+                asides.append(Aside(page.number, [replace(line, part=0) for line in ordered]))
         asides += [Aside(page.number, _plain_lines(text, page.number)) for text in page.free_text]
     kept, left_out = _once(removed, [*lines, *chain.from_iterable(aside.lines for aside in asides)], title or "")
-    return Flow(lines, sorted([*asides, *kept], key=lambda aside: aside.page), left_out)
+    return Flow(lines, sorted([*asides, *kept], key=lambda aside: aside.page), left_out, panels)
+
+
+def _ordered(body: list[Line], view: View, *, is_beside: bool) -> list[Line]:
+    in_rows = is_beside and are_rows(body)
+    if in_rows or not any(line.part for line in body):
+        return in_reading_order([replace(line, part=0) for line in body] if in_rows else body, view.separators, in_rows=in_rows)
+    return in_order(body, view.panels, view.separators, view.width)
+
+
+def _outer(part: int, view: View, numbers: dict[int, int]) -> int:
+    """The number in the flow of the part around a panel."""
+    parent = view.panels[part - 1].parent
+    while parent and parent not in numbers:
+        parent = view.panels[parent - 1].parent
+    return numbers.get(parent, 0)
 
 
 def _repeated(pages: Sequence[PageLines]) -> Iterator[tuple[int, HeadersAndFooters]]:
@@ -126,23 +152,31 @@ def _plain_lines(text: str, page: int) -> list[Line]:
 class _Titles:
     """The titles that pages repeat: "Foods to leave out" stands above what every page of a handout says."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: Sequence[PageLines]) -> None:
         self.seen: set[str] = set()
+        on_page = ({_letters(line.text) for view in page.views for line in view.lines} for page in pages)
+        self.pages_with = Counter(chain.from_iterable(on_page))
 
-    def new(self, above: Sequence[Line], repeated: HeadersAndFooters, before: Line | None, body: Sequence[Line]) -> list[Line]:
-        """The lines of a header with a title, and what is said just below it in its last line; none where it was seen.
+    def divided(
+        self, above: list[Line], body: list[Line], repeated: HeadersAndFooters, before: Line | None
+    ) -> tuple[list[Line], list[Line], list[Line]]:
+        """The title of a page, if it is new, with what pages repeat just below it; the text of the page; and its header.
 
-        before, body  the last line of the page before, and the lines below the header: text that goes on has no new title
+        before  the last line of the page before: where its sentence goes on, the header is no title of what follows
         """
         titles = [line for line in above if repeated.is_title(line)]
-        key = "".join(_letters(line.text) for line in above)
-        goes_on = before and body and body[0].text[:1].islower() and not SENTENCE_END.search(before.text)
-        if not titles or goes_on or key in self.seen:
-            return []
-        self.seen.add(key)
+        if not titles:
+            return [], body, above
         last = [line for line in titles if line.size == titles[0].size][-1]
-        below = [line for line in above if _is_below_title(line, last)]
-        return [_joined(last, below) if line is last else line for line in above if line not in below]
+        below = [line for line in (*above, *body) if _is_below_title(line, last) and self.pages_with[_letters(line.text)] > 1]
+        rest = [line for line in body if line not in below]
+        header = [*above, *(line for line in below if line not in above)]
+        key = "".join(_letters(line.text) for line in header)
+        goes_on = before and rest and rest[0].text[:1].islower() and not SENTENCE_END.search(before.text)
+        if goes_on or key in self.seen:
+            return [], rest, header
+        self.seen.add(key)
+        return [_joined(last, below) if line is last else line for line in above if line not in below], rest, []
 
 
 def _is_below_title(line: Line, title: Line) -> bool:

@@ -61,7 +61,10 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; `start` is the number of its first line, `end` that of the first line after it."""
+    """A heading; `start` is the number of its first line, `end` that of the first line after it.
+
+    panel  the number of the panel whose heading it is; 0: of the document
+    """
 
     text: str
     start: int
@@ -70,6 +73,7 @@ class Heading:
     page: int
     level: int = 0
     color: Color = ()
+    panel: int = 0
 
 
 def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[OutlineEntry, ...] = ()) -> list[Heading]:

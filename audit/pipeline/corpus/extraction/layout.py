@@ -84,6 +84,7 @@ class PdfPage:
 
     rulings    horizontal and vertical strokes, and the sides of filled areas
     areas      those of small drawings and pictures, which may be bullets
+    boxes      filled and framed areas that are large enough for text of their own
     turn       by how many quarters it is turned from how it is displayed
     others     its text in other directions, as pages turned so that it is upright
     free_text  what annotations write on it
@@ -102,6 +103,7 @@ class PdfPage:
     free_text: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     is_pictured: bool = False
+    boxes: tuple[Area, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Line:
     color    of all its text; () where it has several
     is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
     table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
-    part     lines of different parts of a page, which have different directions, belong to no common paragraph
+    part     lines of different parts of a page, which are boxes or have different directions, belong to no common paragraph
     pitch    the usual distance between the lines of its page, in type sizes; 0: that of the document
     ends_early  the first word of the next line would have had room behind it
     """
@@ -177,6 +179,7 @@ class Block:
     """A heading with its level (1 is outermost), a paragraph, or a row of a table.
 
     later_pages  (page, first character of its text) for each page after the first that the text continues on
+    panel        of a heading, the number of the panel that it heads; 0: it heads what follows
     """
 
     kind: Literal["heading", "text", "row"]
@@ -185,6 +188,7 @@ class Block:
     last_page: int
     level: int = 0
     later_pages: tuple[tuple[int, int], ...] = ()
+    panel: int = 0
 
 
 @dataclass(frozen=True)
@@ -333,16 +337,25 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
 def _join_runs(runs: list[TextRun]) -> str:
     text, before = "", None
     largest = max(runs, key=lambda run: run.size)
+    space = CAPITAL_GAP if _are_small_capitals(runs) else SPACE
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
         is_index = before is not None and (text[-1:].isalnum() or text[-1:] == "/") and _is_lowered(run, largest)
         is_below = is_index and before is not None and before.is_raised and run.x0 < before.x1
-        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised and not is_below:
+        if before and (before.space_after or run.x0 - before.x1 > space * run.size) and not run.is_raised and not is_below:
             text += " "
         # A raised number above a lowered one is a fraction
         text += raised(words, text) if run.is_raised else f"{'⁄' * is_below}{lowered(words)}" if is_index else words
         before = run
     return text
+
+
+def _are_small_capitals(runs: list[TextRun]) -> bool:
+    """Whether words begin with a letter that is larger than the rest of them."""
+    first = [
+        one for one, rest in pairwise(runs) if one.size * RAISED_SIZE >= rest.size and 0 <= rest.x0 - one.x1 < SPACE * one.size
+    ]
+    return bool(first) and all(one.text.isupper() and len(one.text) == 1 for one in first)
 
 
 def _is_lowered(run: TextRun, word: TextRun) -> bool:

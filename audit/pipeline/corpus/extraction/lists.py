@@ -24,9 +24,11 @@ HYPHENATED = re.compile(r"([^\W\d]+)-$")
 # Points: marks whose left ends differ by less are of one level
 SAME_LEVEL = 5.0
 # Lines of an unmarked list: below an indented one, or a short one without indent, stands another
-MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 100, 40, 3
+MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 160, 40, 3
 # In type sizes: how much further in they are than their lead; the share of them that end early; characters of a lead
-MIN_INDENT, MIN_EARLY, MAX_LEAD = 0.8, 0.6, 40
+MIN_INDENT, MIN_EARLY, MAX_LEAD = 0.8, 0.4, 40
+# Characters of an item without a mark below a heading
+MAX_FRAGMENT = 60
 # Items of at most this many words, most of them without a full stop, say little without the heading above them
 FRAGMENT_WORDS = 6
 
@@ -233,9 +235,10 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     A lead ends with a colon, or its lines are farther out than the items and end early as those do.
     """
     first = lines[start]
-    if not lead or lead[-1].is_lead or MARK.match(first.text):
+    if not lead or MARK.match(first.text):
         return 0
-    indented = not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + MIN_INDENT * first.size
+    # Below the head of a column or a section all are items (`are_plain_items`)
+    indented = lead[-1].is_lead or (not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + MIN_INDENT * first.size)
     has_colon = lead[-1].text.endswith(":")
     if not has_colon and not (indented and len(lead) == 1 and _is_short_lead(lead[0])):
         return 0
@@ -243,7 +246,7 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, indented, pitch):
         end += 1
     early = sum(map(_ends_item, lines[start : end - 1]))
-    meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1)
+    meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1) and early > 0
     # Lines of a sentence do not all begin as sentences do
     meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
     return end - start if meant and end - start >= (2 if indented else MIN_PLAIN) else 0
@@ -279,6 +282,17 @@ def _plain_items(lines: Sequence[Line]) -> list[Part]:
         else:
             items.append(Part(ITEM_MARK, [line]))
     return items
+
+
+def are_plain_items(lines: Sequence[Line], pitch: float) -> bool:
+    """Whether the first paragraph of a stretch is a list without marks: its lines are short and end early, as no sentence does."""
+    end = 1
+    while end < len(lines) and not _begins_paragraph(lines[end - 1], lines[end], pitch) and len(lines[end].cells) == 1:
+        end += 1
+    own = lines[:end]
+    alike = all(abs(line.x0 - own[0].x0) <= 2 and line.part == own[0].part and not line.table for line in own)
+    early = all(line.ends_early and len(line.text) <= MAX_FRAGMENT and not SENTENCE_END.search(line.text) for line in own)
+    return len(own) > 1 and alike and early and len(own[0].cells) == 1 and not _after_break(own[0], own[-1])
 
 
 def is_item(line: Line) -> bool:

@@ -230,7 +230,8 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
         return
     first = lines[0]
     cells = tuple(cell for line in lines for cell in line.cells)
-    yield Line(first.page, first.baseline, first.size, all(line.bold for line in lines), _join_label(cells))
+    bold = all(line.bold for line in lines)
+    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part)
 
 
 def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
+from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 
 # A cell with more lines is a column of the page, and its headings are the page's
@@ -18,16 +21,21 @@ Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 
 
-def lines_and_tables(page: PdfPage) -> list[Line]:
-    """The lines of a page, each with one cell, and its ruled tables, each as one line."""
+def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
+    """The lines of a page, each with one cell, and its ruled tables, each as one line; the part of each is its panel's number."""
     runs, tables = with_drawn_bullets(page), list[Line]()
     for grid in grids(page.rulings):
         inside = [run for run in runs if _is_in(grid.box, run)]
         table = _table(grid, inside, page.number)
         if table:
-            tables += table
+            number = panel_of(inside[0], panels)
+            tables += [replace(line, part=number) for line in table] if number else table
             runs = [run for run in runs if not _is_in(grid.box, run)]
-    return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
+    inside_of: defaultdict[int, list[TextRun]] = defaultdict(list)
+    for run in runs:
+        inside_of[panel_of(run, panels)].append(run)
+    lines = [replace(line, part=number) for number, inside in inside_of.items() for line in lines_of(inside, page.number)]
+    return sorted([*lines, *tables], key=lambda line: (line.baseline, line.x0))
 
 
 def _is_in(box: Box, run: TextRun) -> bool:

@@ -21,7 +21,8 @@ from audit.pipeline.corpus.extraction.layout import (
     TextCell,
 )
 from audit.pipeline.corpus.extraction.line_breaks import with_breaks
-from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
+from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, are_plain_items, is_item, paragraphs
+from audit.pipeline.corpus.extraction.panels import in_sections
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
 from audit.pipeline.corpus.extraction.repair import resolved
@@ -40,8 +41,8 @@ def extract_blocks(pdf: OpenPdf, progress: PageProgress) -> ExtractedBlocks:
         sources.append(page_source(page))
     flow = flow_of(pages, pdf.title)
     text = remove_contents(with_breaks(flow.lines))
-    headings = find_headings(text.lines, text.titles, pdf.outline)
-    blocks = _with_resolved(list(_blocks(text.lines, headings, flow.asides)))
+    lines, headings = in_sections(text.lines, find_headings(text.lines, text.titles, pdf.outline), flow.panels)
+    blocks = _with_resolved(list(_blocks(lines, headings, flow.asides)))
     for line in text.removed:
         flow.left_out[line.page].append(LeftOut(FRAME, line.text))
     return ExtractedBlocks(
@@ -77,7 +78,7 @@ def _blocks(lines: list[Line], headings: list[Heading], asides: Sequence[Aside])
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         heading = headings[number - 1] if number else None
         if heading:
-            yield Block("heading", heading.text, heading.page, heading.page, heading.level)
+            yield Block("heading", heading.text, heading.page, heading.page, heading.level, panel=heading.panel)
         below = lines[heading.end if heading else start : end]
         body = list(body_blocks(_led_by(heading, below, wording) if heading else below, wording))
         # The text of a page ends where a line of the next one begins
@@ -102,10 +103,9 @@ def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]
 
     "Raw eggs" below the heading "Do not eat" would mean nothing, or the opposite, where it is quoted alone.
     """
-    if not lines or not is_item(lines[0]):
+    if not lines or not (is_item(lines[0]) or are_plain_items(lines, wording.pitch)):
         return lines
-    first_list = next(paragraphs(lines, wording.pitch))
-    if not are_fragments(first_list):
+    if is_item(lines[0]) and not are_fragments(next(paragraphs(lines, wording.pitch))):
         return lines
     text = heading.text if heading.text.endswith((":", "?", "…")) else f"{heading.text}:"
     return [replace(lines[0], cells=(TextCell(text, lines[0].x0, lines[0].x1),), is_lead=True), *lines]
@@ -114,17 +114,19 @@ def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]
 def sections_of(blocks: Iterable[Block]) -> Iterator[Section]:
     """One section per heading, and one without a heading for the text before the first; each names the headings above it.
 
-    A PDF without any heading gets one section per page.
+    The headings of a panel are above nothing outside it. A PDF without any heading gets one section per page.
     """
     # A single section of a hundred pages would be useless to search in, hence the pages.
     blocks = tuple(blocks)
     has_headings = any(block.kind == "heading" for block in blocks)
-    above: list[Block] = []
+    above, own = list[Block](), list[Block]()
     for number, stretch in enumerate(_split_at_headings(blocks) if has_headings else _split_at_pages(blocks), start=1):
         first = stretch[0]
-        if first.kind == "heading":
-            above = [*(heading for heading in above if heading.level < first.level), first]
-        yield _section(number, stretch, tuple(heading.text for heading in above[:-1]))
+        if first.kind == "heading" and first.panel:
+            own = [*(heading for heading in own if heading.panel == first.panel and heading.level < first.level), first]
+        elif first.kind == "heading":
+            above, own = [*(heading for heading in above if heading.level < first.level), first], []
+        yield _section(number, stretch, tuple(heading.text for heading in [*above, *own][:-1]))
 
 
 def _split_at_headings(blocks: tuple[Block, ...]) -> Iterator[list[Block]]:
