@@ -36,7 +36,6 @@ class View(NamedTuple):
     separators: list[Area]
     turn: int
     panels: list[Panel]
-    width: float
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def page_lines(page: PdfPage) -> PageLines:
 def _view(page: PdfPage) -> View:
     panels = panels_of(page)
     lines = lines_and_tables(page, panels)
-    return View(lines, page.height, separators(page.rulings, page.width), page.turn, panels, page.width)
+    return View(lines, page.height, separators(page.rulings, page.width), page.turn, panels)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None) -> Flow:
@@ -108,7 +107,7 @@ def _ordered(body: list[Line], view: View, *, is_beside: bool) -> list[Line]:
     in_rows = is_beside and are_rows(body)
     if in_rows or not any(line.part for line in body):
         return in_reading_order([replace(line, part=0) for line in body] if in_rows else body, view.separators, in_rows=in_rows)
-    return in_order(body, view.panels, view.separators, view.width)
+    return in_order(body, view.panels, view.separators)
 
 
 def _outer(part: int, view: View, numbers: dict[int, int]) -> int:

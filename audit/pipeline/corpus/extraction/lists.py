@@ -238,22 +238,23 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     if not lead or MARK.match(first.text):
         return 0
     # Below the head of a column or a section all are items (`are_plain_items`)
-    indented = lead[-1].is_lead or (not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + MIN_INDENT * first.size)
+    indented = not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + MIN_INDENT * first.size
+    longest = MAX_INDENTED if indented else MAX_FRAGMENT if lead[-1].is_lead else MAX_PLAIN
     has_colon = lead[-1].text.endswith(":")
     if not has_colon and not (indented and len(lead) == 1 and _is_short_lead(lead[0])):
         return 0
     end = start
-    while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, indented, pitch):
+    while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
         end += 1
     early = sum(map(_ends_item, lines[start : end - 1]))
     meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1) and early > 0
     # Lines of a sentence do not all begin as sentences do
     meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
-    return end - start if meant and end - start >= (2 if indented else MIN_PLAIN) else 0
+    return end - start if meant and end - start >= (MIN_PLAIN if longest == MAX_PLAIN else 2) else 0
 
 
 def _ends_item(line: Line) -> bool:
-    return line.ends_early or SENTENCE_END.search(line.text) is not None
+    return line.ends_early or line.text.endswith(";")
 
 
 def _is_short_lead(line: Line) -> bool:
@@ -262,8 +263,8 @@ def _is_short_lead(line: Line) -> bool:
     return whole and line.ends_early and len(line.text) <= MAX_LEAD
 
 
-def _is_plain_item(line: Line, before: Line | None, first: Line, indented: bool, pitch: float) -> bool:
-    longest = MAX_INDENTED if indented else MAX_PLAIN
+def _is_plain_item(line: Line, before: Line | None, first: Line, longest: int, pitch: float) -> bool:
+    indented = longest == MAX_INDENTED
     if len(line.text) > longest or line.text.endswith(":") or (line.text.endswith(".") and not indented):
         return False
     further_in = indented and before is not None and not before.ends_early and line.x0 > first.x0
@@ -285,7 +286,7 @@ def _plain_items(lines: Sequence[Line]) -> list[Part]:
 
 
 def are_plain_items(lines: Sequence[Line], pitch: float) -> bool:
-    """Whether the first paragraph of a stretch is a list without marks: its lines are short and end early, as no sentence does."""
+    """Whether the first paragraph of a stretch is a list without marks: short lines that end early, as no sentence does."""
     end = 1
     while end < len(lines) and not _begins_paragraph(lines[end - 1], lines[end], pitch) and len(lines[end].cells) == 1:
         end += 1

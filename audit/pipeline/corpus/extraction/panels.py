@@ -22,8 +22,12 @@ MAX_AREAS, MAX_SIDES = 150, 120
 TOUCH = 3.0
 # In type sizes: words so near to each other are of one line
 WORD_GAP = 0.6
-# As a share of the page's width: a box as wide ends the columns above it
-WIDE = 0.6
+# In type sizes: lines so near to each other are of one paragraph
+LINE_GAP = 1.35
+# In bold alone so few lines are the bar of a heading
+MAX_BAR_LINES = 3
+# Of the lines of a panel, where the order of those around it is found
+OPAQUE, NOWHERE = (((),),), -1
 
 
 class Panel(NamedTuple):
@@ -99,7 +103,7 @@ def _with_bars(areas: Sequence[Area], runs: Sequence[TextRun]) -> Iterator[Area]
             for bar in areas
             if abs(bar.bottom - area.top) <= TOUCH and abs(bar.x0 - area.x0) <= TOUCH and abs(bar.x1 - area.x1) <= TOUCH
         ]
-        bar = next((bar for bar in bars if len(_heights([run for run in runs if is_in(bar, run)])) == 1), None)
+        bar = next((bar for bar in bars if _is_bar([run for run in runs if is_in(bar, run)])), None)
         yield area._replace(top=bar.top) if bar else area
 
 
@@ -112,16 +116,30 @@ def _heights(runs: Iterable[TextRun]) -> list[float]:
     return heights
 
 
+def _is_bar(runs: Sequence[TextRun]) -> bool:
+    """Whether words are those of a heading alone."""
+    lines = len(_heights(runs))
+    return lines == 1 or (1 < lines <= MAX_BAR_LINES and all(run.bold for run in runs))
+
+
 def _is_panel(area: Area, inside: Sequence[TextRun], runs: Sequence[TextRun]) -> bool:
     heights = _heights(inside)
     if len(heights) < MIN_LINES:
         return False
-    if len(heights) < MIN_LINES_BESIDE and _has_gaps(inside):
+    if _is_bar(inside) or (len(heights) < MIN_LINES_BESIDE and _has_gaps(inside)):
         return False
-    outside = [run for run in runs if area.top < run.baseline < area.bottom and not is_in(area, run)]
-    near = area.x0 - 2, area.x1 + 2
-    crossed = any(run.x0 < near[0] < run.x1 or run.x0 < near[1] < run.x1 for run in (*inside, *outside))
-    return not crossed and not any(_touches(run, other) for run in inside for other in outside)
+    outside = [run for run in runs if not is_in(area, run)]
+    # What crosses its sides is not written into it
+    crossed = any(run.x0 < area.x0 - 2 or run.x1 > area.x1 + 2 for run in inside)
+    edges = [run for run in inside if run.baseline <= heights[0] + 1 or run.baseline >= heights[-1] - 1]
+    goes_on = any(_are_lines_of_one(run, other) for run in edges for other in outside)
+    return not crossed and not goes_on and not any(_touches(run, other) for run in inside for other in outside)
+
+
+def _are_lines_of_one(run: TextRun, other: TextRun) -> bool:
+    """Whether words of one type stand below each other as in a paragraph."""
+    alike = (run.size, run.bold, run.color) == (other.size, other.bold, other.color)
+    return alike and 1 < abs(run.baseline - other.baseline) <= LINE_GAP * run.size and run.x0 < other.x1 and other.x0 < run.x1
 
 
 def _has_gaps(runs: Sequence[TextRun]) -> bool:
@@ -139,26 +157,23 @@ def _touches(run: TextRun, other: TextRun) -> bool:
 # -- reading order -----------------------------------------------------------------------------------------------------
 
 
-def in_order(
-    lines: Sequence[Line], panels: Sequence[Panel], separators: Sequence[Area], width: float, around: int = 0
-) -> list[Line]:
+def in_order(lines: Sequence[Line], panels: Sequence[Panel], separators: Sequence[Area], around: int = 0) -> list[Line]:
     """The lines in reading order, those of each box together.
 
     lines   of a page or of a box; `part` is the number of the box that a line is in
-    width   of the page
     around  the number of the box that all lines are in; 0: the page
     """
     own = {number for number, box in enumerate(panels, start=1) if box.parent == around}
     members = {number: [line for line in lines if number in _chain(line.part, panels)] for number in own}
     rest = [line for line in lines if line.part == around]
     full = [(panels[number - 1].area, members[number], number) for number in sorted(own) if members[number]]
-    wide = [area for area, _, _ in full if area.x1 - area.x0 >= WIDE * width]
-    ends = [Area(area.x0, y, area.x1, y) for area in wide for y in (area.top, area.bottom)]
-    ordered = in_reading_order(rest, [*separators, *ends])
+    # For the columns of the page the text of its panels counts, but it is joined with nothing
+    opaque = [replace(line, table=line.table or OPAQUE, part=NOWHERE) for _, inside, _ in full for line in inside]
+    ordered = [line for line in in_reading_order([*rest, *opaque], separators) if line.part != NOWHERE]
     # From the last to the first, so that the places of the others stay
     for area, inside, number in sorted(full, key=lambda box: (_row(box[0], full), box[0].x0), reverse=True):
         place = _place(area, ordered, around)
-        ordered[place:place] = in_order(inside, panels, separators, width, number)
+        ordered[place:place] = in_order(inside, panels, separators, number)
     return ordered
 
 
@@ -177,7 +192,7 @@ def _row(area: Area, full: Sequence[tuple[Area, list[Line], int]]) -> float:
 def _place(area: Area, ordered: Sequence[Line], around: int) -> int:
     """Where a box is read among the lines outside: below what is above it, but not within a sentence."""
     own = [(number, line) for number, line in enumerate(ordered) if line.part == around]
-    beside = any(area.top < line.baseline < area.bottom for _, line in own)
+    beside = _is_beside(area, [line for _, line in own])
     over = [(number, line) for number, line in own if not beside or _overlaps(area, line)]
     above = [number for number, line in over if line.baseline <= area.top + 1]
     if above:
@@ -191,13 +206,18 @@ def _place(area: Area, ordered: Sequence[Line], around: int) -> int:
     return place
 
 
+def _is_beside(area: Area, lines: Iterable[Line]) -> bool:
+    return any(area.top < line.baseline < area.bottom for line in lines)
+
+
 def _overlaps(area: Area, line: Line) -> bool:
     shared = min(area.x1, line.x1) - max(area.x0, line.x0)
     return shared >= MIN_OVERLAP * min(area.x1 - area.x0, line.x1 - line.x0)
 
 
 def _goes_on(before: Line, line: Line) -> bool:
-    return before.part == line.part and line.text[:1].islower() and not SENTENCE_END.search(before.text)
+    alike = (before.part, before.size, before.bold) == (line.part, line.size, line.bold)
+    return alike and line.text[:1].islower() and not SENTENCE_END.search(before.text)
 
 
 # -- sections ----------------------------------------------------------------------------------------------------------
@@ -248,6 +268,6 @@ def _nodes(lines: Sequence[Line], headings: Sequence[Heading], outer: Mapping[in
     within = {number for heading in headings for number in range(heading.start, heading.end)}
     headed = {roots[heading.start] for heading in headings} - {0}
     nodes = {roots[number] for number in range(len(lines)) if number not in within} & headed
-    if headings and all(other.level > headings[0].level for other in headings[1:]):
-        nodes.discard(roots[headings[0].start])
-    return nodes
+    # The title of the document may be in a panel
+    outermost = [heading for heading in headings if heading.level == min(heading.level for heading in headings)]
+    return nodes - {roots[outermost[0].start]} if len(outermost) == 1 else nodes

@@ -126,7 +126,8 @@ def sections_of(blocks: Iterable[Block]) -> Iterator[Section]:
             own = [*(heading for heading in own if heading.panel == first.panel and heading.level < first.level), first]
         elif first.kind == "heading":
             above, own = [*(heading for heading in above if heading.level < first.level), first], []
-        yield _section(number, stretch, tuple(heading.text for heading in [*above, *own][:-1]))
+        around = [heading for heading in above if not own or heading.level < own[0].level]
+        yield _section(number, stretch, tuple(heading.text for heading in [*around, *own][:-1]))
 
 
 def _split_at_headings(blocks: tuple[Block, ...]) -> Iterator[list[Block]]:
