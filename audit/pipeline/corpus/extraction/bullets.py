@@ -51,8 +51,8 @@ MIN_LINES = 3
 _SAME_INDENT = 2.0
 _SAME_HEIGHT = 0.5
 # They say how two things compare
-_COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|CURRENCY|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
-_LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Po", "Pf", "Pi", "Co", "Ll", "Lu"))
+_COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
+_LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Ll", "Lu"))
 
 
 def is_sign(mark: str) -> bool:

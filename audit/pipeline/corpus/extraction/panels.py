@@ -23,7 +23,7 @@ TOUCH = 3.0
 # In type sizes: words so near to each other are of one line
 WORD_GAP = 0.6
 # In type sizes: lines so near to each other are of one paragraph
-LINE_GAP = 1.35
+LINE_GAP = 1.5
 # In bold alone so few lines are the bar of a heading
 MAX_BAR_LINES = 3
 # Of the lines of a panel, where the order of those around it is found
