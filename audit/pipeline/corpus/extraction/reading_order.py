@@ -158,7 +158,9 @@ def _are_apart(sides: list[list[Line]], width: float) -> bool:
         return False
     wide = all(max(line.x1 for line in side) - min(line.x0 for line in side) >= MIN_COLUMN_WIDTH * width for side in sides)
     left, right = ({line.baseline for line in side} for side in sides)
-    return wide and len(left & right) <= MAX_ALIGNED_APART * min(len(left), len(right))
+    # Beside running text the short lines of a list may stand at its heights by chance
+    most = MAX_ALIGNED if any(_has_full_lines(side, width) for side in sides) else MAX_ALIGNED_APART
+    return wide and len(left & right) <= most * min(len(left), len(right))
 
 
 def _has_full_lines(side: list[Line], width: float) -> bool:
