@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, groupby, islice, pairwise
 
-from audit.pipeline.corpus.extraction.bullets import with_learned
 from audit.pipeline.corpus.extraction.contents import remove_contents
 from audit.pipeline.corpus.extraction.flow import Aside, PageLines, flow_of, page_lines
 from audit.pipeline.corpus.extraction.headings import Heading, find_headings
@@ -20,6 +19,7 @@ from audit.pipeline.corpus.extraction.layout import (
     PdfPage,
     TextCell,
 )
+from audit.pipeline.corpus.extraction.learned_bullets import with_learned
 from audit.pipeline.corpus.extraction.line_breaks import with_breaks
 from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, are_plain_items, is_item, paragraphs
 from audit.pipeline.corpus.extraction.panels import in_sections

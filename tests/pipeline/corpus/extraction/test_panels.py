@@ -9,6 +9,7 @@ import pytest
 from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.learned_bullets import may_be_learned
 from audit.text.documents import Document
 from audit.text.statements import statements
 from tests.support.pdfs import FILLER, LEFT, PITCH, SHORT, Text, at, column, write_pdf
@@ -123,13 +124,13 @@ def test_a_sign_that_begins_three_lines_at_one_indent_is_a_bullet(tmp_path, sign
     runs_with_sign = extracted(tmp_path, *pages).sections[0].text if sign not in "⊲" else None
     # Helvetica has no such sign: only its kind is told
     assert runs_with_sign is None or runs_with_sign.startswith("Avoid:\n• plums\n• walnuts\n• rye")
-    assert bullets.is_sign(sign) or bullets._may_be_learned(sign)
+    assert bullets.is_sign(sign) or may_be_learned(sign)
 
 
 def test_signs_that_compare_and_words_of_one_letter_are_no_bullets(tmp_path):
     page = column(["## Advice", "", *(f"a day of rest and one of work, number {number}" for number in range(4))])
     assert "•" not in text_below(extracted(tmp_path, page), "Advice")
-    assert not any(bullets.is_sign(sign) or bullets._may_be_learned(sign) for sign in "≥<>+=↑↓1")
+    assert not any(bullets.is_sign(sign) or may_be_learned(sign) for sign in "≥<>+=↑↓1")
 
 
 def test_double_spaced_lines_are_a_paragraph(tmp_path):
