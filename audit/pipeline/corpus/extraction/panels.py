@@ -10,7 +10,7 @@ from typing import NamedTuple
 from audit.pipeline.corpus.extraction.headings import Heading
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextRun
 from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
-from audit.pipeline.corpus.extraction.reading_order import in_reading_order
+from audit.pipeline.corpus.extraction.reading_order import OPAQUE, in_reading_order
 
 # A box has at least so many lines, and with fewer than so many they stand alone at their height: else it shades a table's row
 MIN_LINES, MIN_LINES_BESIDE = 2, 4
@@ -26,8 +26,8 @@ WORD_GAP = 0.6
 LINE_GAP = 1.5
 # In bold alone so few lines are the bar of a heading
 MAX_BAR_LINES = 3
-# Of the lines of a panel, where the order of those around it is found
-OPAQUE, NOWHERE = (((),),), -1
+# The part of the lines of a panel, where the order of those around it is found
+NOWHERE = -1
 
 
 class Panel(NamedTuple):

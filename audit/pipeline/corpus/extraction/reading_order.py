@@ -17,6 +17,8 @@ from audit.text.statements import CELL_SEPARATOR
 Band = tuple[list[Line], list[list[Line]] | None]
 """Lines of a page from top to bottom, and their columns; None where they are no columns."""
 MIN_COLUMN_LINES = 3
+# Instead of a table: a line that is joined with none beside it
+OPAQUE = (((),),)
 # Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
 MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
 # Of two columns that neither fills: lines in each, and lines at one height
@@ -154,7 +156,7 @@ def _are_apart(sides: list[list[Line]], width: float) -> bool:
     """Whether the lines of two sides are at heights of their own, as the cells of rows never are: text beside pictures, for
     instance, which fills no column.
     """
-    if min(map(len, sides)) < MIN_LINES_APART or any(line.table for side in sides for line in side):
+    if min(map(len, sides)) < MIN_LINES_APART or any(line.table not in ((), OPAQUE) for side in sides for line in side):
         return False
     wide = all(max(line.x1 for line in side) - min(line.x0 for line in side) >= MIN_COLUMN_WIDTH * width for side in sides)
     left, right = ({line.baseline for line in side} for side in sides)
