@@ -40,10 +40,12 @@ def write_pdf(
     password: str | None = None,
     outline: Iterable[tuple[str, int, int]] = (),
     rules: Sequence[tuple[float, float, float]] = (),
+    panels: Sequence[tuple[float, float, float, float]] = (),
 ) -> Path:
     """Draw the pages. `outline` has title, level (from 0) and page (from 1); `password` is the reader's.
 
-    rules  (left end, right end, distance from the top) of horizontal lines on every page
+    rules   (left end, right end, distance from the top) of horizontal lines on every page
+    panels  (left end, top, right end, bottom) of filled areas on every page, from its top
     """
     locked: Any = {} if password is None else {"encrypt": StandardEncryption(password, ownerPassword="owner", strength=128)}
     canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), invariant=1, **locked)
@@ -52,6 +54,10 @@ def write_pdf(
         for title, level, _ in (mark for mark in marks if mark[2] == number):
             canvas.bookmarkPage(title)
             canvas.addOutlineEntry(title, title, level)
+        canvas.setFillGray(0.9)
+        for left, top, right, bottom in panels:
+            canvas.rect(left, HEIGHT - bottom, right - left, bottom - top, stroke=0, fill=1)
+        canvas.setFillGray(0)
         for words, x, y, size, bold in page:
             canvas.setFont("Helvetica-Bold" if bold else "Helvetica", size)
             canvas.drawString(x, HEIGHT - y, words)

@@ -35,6 +35,8 @@ IDENTITY: Matrix = (1, 0, 0, 1, 0, 0)
 MAX_DEPTH = 4
 # Points; a larger drawing is not a bullet
 MAX_BULLET = 20.0
+# Points: the width and height of an area that may have text of its own, at least
+MIN_BOX = 40.0, 14.0
 # As a share of the page's width
 MIN_SEPARATOR = 0.6
 # Parallel lines nearer than this are one; lines that end this near to each other touch
@@ -70,18 +72,21 @@ class Drawings(NamedTuple):
 
     borders  the sides of filled areas, which may be shades of cells or of lines of text
     lines    horizontal strokes and filled areas as thin as strokes, which may strike text through
+    boxes    areas that are filled or framed and large enough for text of their own
     """
 
     rulings: tuple[Area, ...] = ()
     borders: tuple[Area, ...] = ()
     areas: tuple[Area, ...] = ()
     lines: tuple[Area, ...] = ()
+    boxes: tuple[Area, ...] = ()
 
 
 def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     """The drawings of a page of PDFium. `displayed` takes a position of the page to points from its upper left corner."""
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
-    rulings, areas, lines, fills, segments = list[Area](), list[Area](), list[Area](), list[_Fill](), 0
+    rulings, areas, lines, fills, boxes = list[Area](), list[Area](), list[Area](), list[_Fill](), list[Area]()
+    segments = 0
     for thing, kind, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
         is_path = kind == raw.FPDF_PAGEOBJ_PATH
         segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
@@ -94,12 +99,13 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
             outlines = [sides for sides in _outlines_of(raw, thing, matrix, displayed) if sides]
             own = [side for sides in outlines for side in sides]
             lines += _lines_of(raw, thing, own)
+            boxes += [areas[-1]] if _is_large(areas[-1]) else []
             if _modes(raw, thing)[1]:
                 rulings += own
             else:
                 fills += [_Fill(_around(sides), _fill_color(raw, thing), tuple(sides)) for sides in outlines]
     rulings += [side for fill in fills if not fill.is_rectangle for side in fill.sides]
-    return Drawings(tuple(rulings), tuple(_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines))
+    return Drawings(tuple(rulings), tuple(_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines), tuple(boxes))
 
 
 class _Fill(NamedTuple):
@@ -223,6 +229,10 @@ def _covers(over: Area, area: Area) -> bool:
 
 def _is_small(area: Area) -> bool:
     return max(area.x1 - area.x0, area.bottom - area.top) <= MAX_BULLET
+
+
+def _is_large(area: Area) -> bool:
+    return area.x1 - area.x0 >= MIN_BOX[0] and area.bottom - area.top >= MIN_BOX[1]
 
 
 def _area(raw: Any, thing: Any, matrix: Matrix, displayed: Displayed) -> Area:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.drawings import separators
 from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
+from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
 from audit.pipeline.corpus.extraction.list_columns import lists_in_columns
+from audit.pipeline.corpus.extraction.panels import Panel, in_order, panels_of
 from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.documents import FRAME
@@ -23,15 +25,18 @@ from audit.text.documents import FRAME
 # Of a free text, which has no type of its own here
 PLAIN = 10.0
 MIN_LETTERS = 3
+# In type sizes of a title that pages repeat: how far below is what belongs to it
+SUBTITLE_GAP = 2.0
 
 
 class View(NamedTuple):
-    """The lines of a page in one direction; `turn` is that of `PdfPage`."""
+    """The lines of a page in one direction; `turn` is that of `PdfPage`, the part of a line the number of its panel."""
 
     lines: list[Line]
     height: float
     separators: list[Area]
     turn: int
+    panels: list[Panel]
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,15 @@ Keep = Callable[[Sequence[list[Line]]], tuple[list[Line], list[list[Line]]]]
 
 
 class Flow(NamedTuple):
-    """The lines of all pages in reading order, their asides, and what of each page is left out."""
+    """The lines of all pages in reading order, their asides, what of each page is left out, and which parts are panels.
+
+    panels  part -> the part around it
+    """
 
     lines: list[Line]
     asides: list[Aside]
     left_out: dict[int, list[LeftOut]]
+    panels: dict[int, int]
 
 
 def page_lines(page: PdfPage) -> PageLines:
@@ -68,31 +77,57 @@ def page_lines(page: PdfPage) -> PageLines:
 
 
 def _view(page: PdfPage) -> View:
-    return View(lines_and_tables(page), page.height, separators([*page.rulings, *page.borders], page.width), page.turn)
+    panels = panels_of(page)
+    lines = lines_and_tables(page, panels)
+    return View(lines, page.height, separators([*page.rulings, *page.borders], page.width), page.turn, panels)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None, keep: Keep = lambda stretches: ([], list(stretches))) -> Flow:
     """The lines of all pages; `title` is that of the document, which pages may repeat."""
-    repeated = dict(_repeated(pages))
-    lines, asides, removed = list[Line](), list[Aside](), list[list[Line]]()
+    repeated, titles = dict(_repeated(pages)), _Titles(pages)
+    lines, asides, removed, panels = list[Line](), list[Aside](), list[list[Line]](), dict[int, int]()
     parts = count(1)
     for page in pages:
         for view, in_flow in _in_order(page.views):
-            body, *repeats = repeated[view.turn].parted(view.lines, view.height)
-            kept_here, repeats = keep(repeats)
-            body = [*kept_here, *body]
-            removed += repeats
+            body, above, below = repeated[view.turn].parted(view.lines, view.height)
+            kept_here, (above, below) = keep([above, below])
+            body, head = [*kept_here, *body], list[Line]()
+            if in_flow:
+                head, body, above = titles.divided(above, body, repeated[view.turn], lines[-1] if lines else None)
+            removed += [above, below]
             # What stands beside the text of a page in another direction is a table more often than columns of text
             is_beside = len(page.views) > 1 and (view.turn > 0 or view is not page.views[0])
-            ordered = list(lists_in_columns(in_reading_order(body, view.separators, in_rows=is_beside and are_rows(body))))
+            lines_here = _ordered(body, view, is_beside=is_beside)
+            # The lists of a panel are not those beside it
+            ordered = [*head, *chain.from_iterable(lists_in_columns(list(part)) for _, part in groupby(lines_here, _part))]
             if in_flow:
-                part = next(parts) if view.turn else 0
-                lines += [replace(line, part=part) for line in ordered] if part else ordered
+                numbers = {line.part: next(parts) if view.turn or line.part else 0 for line in ordered}
+                panels |= {numbers[part]: _outer(part, view, numbers) for part in numbers if part}
+                lines += [replace(line, part=numbers[line.part]) for line in ordered]
             elif ordered:
-                asides.append(Aside(page.number, ordered))
+                asides.append(Aside(page.number, [replace(line, part=0) for line in ordered]))
         asides += [Aside(page.number, _plain_lines(text, page.number)) for text in page.free_text]
     kept, left_out = _once(removed, [*lines, *chain.from_iterable(aside.lines for aside in asides)], title or "")
-    return Flow(lines, sorted([*asides, *kept], key=lambda aside: aside.page), left_out)
+    return Flow(lines, sorted([*asides, *kept], key=lambda aside: aside.page), left_out, panels)
+
+
+def _part(line: Line) -> int:
+    return line.part
+
+
+def _ordered(body: list[Line], view: View, *, is_beside: bool) -> list[Line]:
+    in_rows = is_beside and are_rows(body)
+    if in_rows or not any(line.part for line in body):
+        return in_reading_order([replace(line, part=0) for line in body] if in_rows else body, view.separators, in_rows=in_rows)
+    return in_order(body, view.panels, view.separators)
+
+
+def _outer(part: int, view: View, numbers: dict[int, int]) -> int:
+    """The number in the flow of the part around a panel."""
+    parent = view.panels[part - 1].parent
+    while parent and parent not in numbers:
+        parent = view.panels[parent - 1].parent
+    return numbers.get(parent, 0)
 
 
 def _repeated(pages: Sequence[PageLines]) -> Iterator[tuple[int, HeadersAndFooters]]:
@@ -123,6 +158,53 @@ def _plain_lines(text: str, page: int) -> list[Line]:
 
 
 # -- what pages repeat -------------------------------------------------------------------------------------------------
+
+
+class _Titles:
+    """The titles that pages repeat: "Foods to leave out" stands above what every page of a handout says."""
+
+    def __init__(self, pages: Sequence[PageLines]) -> None:
+        self.seen: set[str] = set()
+        on_page = ({_letters(line.text) for view in page.views for line in view.lines} for page in pages)
+        self.pages_with = Counter(chain.from_iterable(on_page))
+
+    def divided(
+        self, above: list[Line], body: list[Line], repeated: HeadersAndFooters, before: Line | None
+    ) -> tuple[list[Line], list[Line], list[Line]]:
+        """The title of a page, if it is new, with what pages repeat just below it; the text of the page; and its header.
+
+        before  the last line of the page before: where its sentence goes on, the header is no title of what follows
+        """
+        titles = [line for line in above if repeated.is_title(line)]
+        if not titles:
+            return [], body, above
+        last = [line for line in titles if line.size == titles[0].size][-1]
+        below = [line for line in (*above, *body) if _is_below_title(line, last) and self.pages_with[_letters(line.text)] > 1]
+        rest = [line for line in body if line not in below]
+        header = [*above, *(line for line in below if line not in above)]
+        key = "".join(_letters(line.text) for line in header)
+        goes_on = before and rest and rest[0].text[:1].islower() and not SENTENCE_END.search(before.text)
+        if goes_on or key in self.seen:
+            return [], rest, header
+        self.seen.add(key)
+        return [_joined(last, below) if line is last else line for line in above if line not in below], rest, []
+
+
+def _is_below_title(line: Line, title: Line) -> bool:
+    near = 0 < line.baseline - title.baseline <= SUBTITLE_GAP * title.size
+    return (
+        near
+        and line.size != title.size
+        and line.bold == title.bold
+        and line.x0 < title.x1
+        and title.x0 < line.x1
+        and not is_page_number(line.text)
+    )
+
+
+def _joined(title: Line, below: Sequence[Line]) -> Line:
+    text = ": ".join(line.text.rstrip(":") for line in (title, *below))
+    return replace(title, cells=(TextCell(text, title.x0, max(line.x1 for line in (title, *below))),))
 
 
 def _once(removed: Iterable[list[Line]], body: Iterable[Line], title: str) -> tuple[list[Aside], dict[int, list[LeftOut]]]:

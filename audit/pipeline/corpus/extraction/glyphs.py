@@ -23,6 +23,10 @@ BOLD_WEIGHT = 600
 WORD_GAP = 0.12
 # Letters farther apart than this share of the type size are words
 MAX_LETTER_GAP = 0.3
+# Of a line whose letters are set apart, in type sizes: how far at most, how much that differs, and how much farther words are;
+# how many pairs of letters are, and which share
+MAX_SPACED, EVEN, MIN_WORD = 0.6, 0.1, 0.25
+MIN_SPACED, MIN_EVEN = 4, 0.6
 # Degrees; text in another direction is a watermark or a stamp
 MAX_SLANT = 8
 # The codes that PDFium returns for a hyphen at the end of a line
@@ -204,10 +208,11 @@ class GlyphReader:
 
 def words(glyphs: Sequence[Glyph | None]) -> Iterator[TextRun]:
     """The glyphs put together as words."""
-    gaps = _letter_gaps(glyphs)
+    gaps, spaced = _letter_gaps(glyphs), _spaced_lines(glyphs)
     word: list[Glyph] = []
     for glyph in [*glyphs, None]:
-        if word and (glyph is None or not word[-1].is_followed_by(glyph, gaps[glyph.style.size, glyph.style.bold])):
+        gap = spaced.get(_line_of(glyph), gaps[glyph.style.size, glyph.style.bold]) if glyph else 0.0
+        if word and (glyph is None or not word[-1].is_followed_by(glyph, gap)):
             yield _run_of(word, space_after=glyph is None)
             word = []
         if glyph is not None:
@@ -222,6 +227,36 @@ def _letter_gaps(glyphs: Sequence[Glyph | None]) -> dict[tuple[float, bool], flo
             gaps.setdefault((glyph.style.size, glyph.style.bold), []).append((glyph.x0 - before.x1) / glyph.style.size)
     usual = {style: max(0.0, min(median(distances), MAX_LETTER_GAP)) for style, distances in gaps.items()}
     return defaultdict(float, usual)
+
+
+def _line_of(glyph: Glyph) -> tuple[float, bool, int]:
+    return glyph.style.size, glyph.style.bold, round(glyph.baseline)
+
+
+def _spaced_lines(glyphs: Sequence[Glyph | None]) -> dict[tuple[float, bool, int], float]:
+    """The distance between the letters of each line whose letters are all set apart, in type sizes, as titles may be.
+
+    The cells of a row may be single letters too, but are farther apart.
+    """
+    gaps: defaultdict[tuple[float, bool, int], list[float]] = defaultdict(list)
+    for before, glyph in pairwise(glyphs):
+        if before and glyph and _line_of(before) == _line_of(glyph):
+            letters = before.character.isalpha() and glyph.character.isalpha()
+            gaps[_line_of(glyph)].append((glyph.x0 - before.x1) / glyph.style.size if letters else 0.0)
+    return {
+        line: usual + EVEN
+        for line, distances in gaps.items()
+        for usual in [median(distances)]
+        if _are_set_apart(distances, usual)
+    }
+
+
+def _are_set_apart(distances: Sequence[float], usual: float) -> bool:
+    """Whether distances between letters are wide and even, but for those between words."""
+    even = sum(abs(distance - usual) <= EVEN for distance in distances)
+    words = sum(distance > usual + MIN_WORD for distance in distances)
+    enough = even >= max(MIN_SPACED, MIN_EVEN * len(distances)) and even + words == len(distances)
+    return enough and min(distances) > WORD_GAP and usual <= MAX_SPACED
 
 
 def _run_of(word: list[Glyph], *, space_after: bool) -> TextRun:

@@ -18,6 +18,8 @@ MIN_PAGES = 3
 MIN_SHARE_OF_PAGES = 0.6
 # Heights in points within which two lines count as at the same height
 HEIGHT_STEP = 4
+# A repeated line in type larger than the body's by this factor is a title
+TITLE_SIZE = 1.3
 PAGE_NUMBER = re.compile(
     r"(page|p\.|seite|page:)?\s*[-–|]?\s*(\d{1,4}|[ivxlc]{1,6})\s*[-–|]?(\s*(of|/|von)\s*\d{1,4})?", re.IGNORECASE
 )
@@ -42,6 +44,10 @@ class HeadersAndFooters:
         while start < end and self._is_repeated(page[end - 1], height):
             end -= 1
         return page[start:end], page[:start], page[end:]
+
+    def is_title(self, line: Line) -> bool:
+        """Whether a line is in the type of a heading: much larger than the body's."""
+        return line.size >= TITLE_SIZE * self.body_size
 
     def _is_repeated(self, line: Line, height: float) -> bool:
         if not _in_margin(line, height):

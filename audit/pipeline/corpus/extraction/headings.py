@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
+from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.contents import title_key
 from audit.pipeline.corpus.extraction.layout import Color, Line, OutlineEntry
 from audit.pipeline.corpus.extraction.lists import is_item
@@ -32,7 +33,7 @@ MAX_PITCH = 1.7
 MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
-BULLET = re.compile(r"[•·▪●○◦‣■□➢✓*–—-]\s")
+BULLET = re.compile(rf"{bullets.ONE_OF}\s")
 # Words that no heading ends with
 OPEN_END = re.compile(r"\b(?:a|an|the|of|in|on|at|to|by|for|from|with|and|or|your|their|is|are)$", re.IGNORECASE)
 # Captions, dates and notes in brackets, the bold end of a sentence
@@ -60,7 +61,10 @@ class Body(NamedTuple):
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; `start` is the number of its first line, `end` that of the first line after it."""
+    """A heading; `start` is the number of its first line, `end` that of the first line after it.
+
+    panel  the number of the panel whose heading it is; 0: of the document
+    """
 
     text: str
     start: int
@@ -69,6 +73,7 @@ class Heading:
     page: int
     level: int = 0
     color: Color = ()
+    panel: int = 0
 
 
 def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[OutlineEntry, ...] = ()) -> list[Heading]:

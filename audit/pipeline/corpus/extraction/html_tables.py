@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
+from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.characters import plain_text
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, letters
 from audit.pipeline.corpus.extraction.html_text import text_of
@@ -19,7 +20,7 @@ MAX_SPAN = 100
 # Longer cells in the first row are text, not the heads of columns
 MAX_HEAD = 60
 # Typed before the text of a cell
-BULLET = re.compile(r"^[•◦▪●○‣■□*–-]\s+")
+BULLET = re.compile(rf"^{bullets.ONE_OF}\s+")
 PARTS = {"thead", "tbody", "tfoot", "tr", "colgroup", "col"}
 PARAGRAPHS = ("p", "ul", "ol", "dl", "div", *HEADING_TAGS)
 Row = list[Any]

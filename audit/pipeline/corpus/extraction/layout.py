@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.characters import lowered, raised
-from audit.pipeline.corpus.extraction.repair import bullet_of, clean_text
+from audit.pipeline.corpus.extraction.repair import clean_text
 from audit.text.documents import Corrected, Doubt, Loss
 from audit.text.statements import CELL_SEPARATOR
 
@@ -25,6 +27,8 @@ SAME_BASELINE = 0.4
 COLUMN_GAP = 1.0
 # A gap wider than this share of the type size is a space, even if the PDF has no space character there
 SPACE = 0.12
+# A capital nearer than this share of its size to letters behind it begins their word, where the file has no space between
+CAPITAL_GAP = 0.22
 # Smaller type beside a word, its baseline higher by these shares of the word's size, is raised: a power, a sign, a note
 RAISED_SIZE, RAISED_BY, RAISED_DISTANCE, MAX_RAISED = 0.85, (0.12, 0.8), 0.45, 4
 # Numbers of notes may be more, and in type as large as that of the word that they are close behind
@@ -34,11 +38,6 @@ NOTES_BY, NOTES_DISTANCE = 0.2, 0.15
 LOWERED_BY = 0.08
 # Figures that are lower by more stand on the next line
 MAX_DROP = 0.6
-BULLET_MARKS = "•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁"
-# Letters that stand for a bullet where a wide gap follows: word processors set them in a font of symbols
-LETTER_BULLETS = {"o": "◦", "§": "•"}
-# The text of an item begins at most this many type sizes behind its bullet
-BULLET_GAP = 5.0
 # Bullets of another font may be higher or lower than the text by this share of the type size
 BULLET_DROP = 0.6
 
@@ -86,6 +85,7 @@ class PdfPage:
     rulings    horizontal and vertical strokes
     borders    the sides of filled areas
     areas      those of small drawings and pictures, which may be bullets
+    boxes      filled and framed areas that are large enough for text of their own
     turn       by how many quarters it is turned from how it is displayed
     others     its text in other directions, as pages turned so that it is upright
     free_text  what annotations write on it
@@ -105,6 +105,7 @@ class PdfPage:
     free_text: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     is_pictured: bool = False
+    boxes: tuple[Area, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,9 @@ class Line:
     color    of all its text; () where it has several
     is_lead  the head of a column beside others ("DO", "DON'T"), which leads what is below it
     table    row by row the lines of each cell; one that spans several places is at each of them. () for a line of text
-    part     lines of different parts of a page, which have different directions, belong to no common paragraph
+    part     lines of different parts of a page, which are boxes or have different directions, belong to no common paragraph
+    pitch    the usual distance between the lines of its page, in type sizes; 0: that of the document
+    ends_early  the first word of the next line would have had room behind it
     """
 
     page: int
@@ -154,6 +157,8 @@ class Line:
     color: Color = ()
     table: tuple[tuple[tuple[Line, ...], ...], ...] = ()
     part: int = 0
+    pitch: float = 0.0
+    ends_early: bool = False
 
     @property
     def x0(self) -> float:
@@ -176,6 +181,7 @@ class Block:
     """A heading with its level (1 is outermost), a paragraph, or a row of a table.
 
     later_pages  (page, first character of its text) for each page after the first that the text continues on
+    panel        of a heading, the number of the panel that it heads; 0: it heads what follows
     """
 
     kind: Literal["heading", "text", "row"]
@@ -184,6 +190,7 @@ class Block:
     last_page: int
     level: int = 0
     later_pages: tuple[tuple[int, int], ...] = ()
+    panel: int = 0
 
 
 @dataclass(frozen=True)
@@ -207,8 +214,34 @@ class ExtractedBlocks:
 
 def lines_of(runs: Iterable[TextRun], page: int) -> list[Line]:
     """The lines of the runs, each with one cell, from top to bottom and left to right."""
-    rows = _runs_by_row(_on_baseline([run for run in runs if run.text.strip()]))
+    rows = _runs_by_row(_on_baseline(_whole_words([run for run in runs if run.text.strip()])))
     return [_line(page, _row_baseline(row), piece) for row in rows for piece in _split_at_gaps(row)]
+
+
+def _whole_words(runs: list[TextRun]) -> list[TextRun]:
+    """The runs, a capital joined with the rest of its word: "T" and "ips", which designers set apart or in two sizes.
+
+    Only where the file writes its spaces: elsewhere a gap may be all there is between two words. What is a word of the page
+    elsewhere stays one.
+    """
+    if 2 * sum(run.space_after for run in runs) < len(runs):
+        return runs
+    pairs = {number for number, (one, rest) in enumerate(pairwise(runs), start=1) if _is_rest_of_word(one, rest)}
+    known = {run.text for number, run in enumerate(runs) if number not in pairs}
+    joined = list[TextRun]()
+    for number, run in enumerate(runs):
+        if number in pairs and run.text not in known:
+            joined[-1] = replace(run, text=joined[-1].text + run.text, x0=joined[-1].x0)
+        else:
+            joined.append(run)
+    return joined
+
+
+def _is_rest_of_word(capital: TextRun, rest: TextRun) -> bool:
+    """Whether a run goes on with the word that a single capital begins."""
+    single = len(capital.text) == 1 and capital.text.isupper() and not capital.space_after
+    close = -0.1 * rest.size < rest.x0 - capital.x1 < CAPITAL_GAP * capital.size and abs(rest.baseline - capital.baseline) < 1
+    return single and close and rest.text[:1].isalpha() and (rest.text[:1].islower() or rest.size < capital.size)
 
 
 def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
@@ -229,7 +262,7 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
 
 
 def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:
-    near = -0.1 * word.size < word.x0 - bullet.x1 < BULLET_GAP * word.size
+    near = -0.1 * word.size < word.x0 - bullet.x1 < bullets.GAP * word.size
     return near and abs(word.baseline - bullet.baseline) < BULLET_DROP * max(word.size, bullet.size)
 
 
@@ -269,8 +302,8 @@ def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:
     for run in row[1:]:
         size = max(run.size, piece[-1].size)
         # A bullet begins an item, unless it stands between words as a separator does
-        begins_item = run.text == "•" and run.x0 - end > 0.5 * size and _gap_behind(run, row) < run.x0 - end
-        if begins_item or run.x0 - end > (BULLET_GAP if _is_bullet(piece) else COLUMN_GAP) * size:
+        begins_item = run.text in bullets.SIGNS and run.x0 - end > 0.5 * size and _gap_behind(run, row) < run.x0 - end
+        if begins_item or run.x0 - end > (bullets.GAP if _is_bullet(piece) else COLUMN_GAP) * size:
             yield piece
             piece = []
         piece.append(run)
@@ -284,7 +317,7 @@ def _gap_behind(run: TextRun, row: list[TextRun]) -> float:
 
 def _is_bullet(piece: list[TextRun]) -> bool:
     mark = piece[0].text.strip()
-    return len(piece) == 1 and len(mark) == 1 and (mark in BULLET_MARKS or mark in LETTER_BULLETS or bullet_of(mark) is not None)
+    return len(piece) == 1 and (bullets.is_sign(mark) or mark in bullets.LETTERS)
 
 
 def _row_baseline(row: list[TextRun]) -> float:
@@ -310,11 +343,12 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
 def _join_runs(runs: list[TextRun]) -> str:
     text, before = "", None
     largest = max(runs, key=lambda run: run.size)
+    space = CAPITAL_GAP if _are_small_capitals(runs) else SPACE
     for number, run in enumerate(runs):
         words = _bullet(run, runs[number + 1]) if number == 0 and len(runs) > 1 else run.text
         is_index = before is not None and (text[-1:].isalnum() or text[-1:] == "/") and _is_lowered(run, largest)
         is_below = is_index and before is not None and before.is_raised and run.x0 < before.x1
-        if before and (before.space_after or run.x0 - before.x1 > SPACE * run.size) and not run.is_raised and not is_below:
+        if before and (before.space_after or run.x0 - before.x1 > space * run.size) and not run.is_raised and not is_below:
             text += " "
         # A raised number above a lowered one is a fraction
         text += raised(words, text) if run.is_raised else f"{'⁄' * is_below}{lowered(words)}" if is_index else words
@@ -322,12 +356,18 @@ def _join_runs(runs: list[TextRun]) -> str:
     return text
 
 
+def _are_small_capitals(runs: list[TextRun]) -> bool:
+    """Whether words begin with a letter that is larger than the rest of them."""
+    first = [
+        one for one, rest in pairwise(runs) if one.size * RAISED_SIZE >= rest.size and 0 <= rest.x0 - one.x1 < SPACE * one.size
+    ]
+    return bool(first) and all(one.text.isupper() and len(one.text) == 1 for one in first)
+
+
 def _is_lowered(run: TextRun, word: TextRun) -> bool:
     return run.text.isdigit() and run.size <= RAISED_SIZE * word.size and run.baseline - word.baseline > LOWERED_BY * word.size
 
 
 def _bullet(run: TextRun, following: TextRun) -> str:
-    mark = run.text.strip()
-    wide = following.x0 - run.x1 > 0.5 * run.size
-    bullet = bullet_of(mark) or (LETTER_BULLETS.get(mark) if wide else None)
-    return f"{bullet} " if bullet else f"{mark} " if mark in BULLET_MARKS and len(mark) == 1 else run.text
+    bullet = bullets.written(run.text.strip(), (following.x0 - run.x1) / run.size)
+    return f"{bullet} " if bullet else run.text

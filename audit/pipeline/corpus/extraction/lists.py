@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
 from audit.text.statements import INDENT, ITEM_MARK
 
 # A new paragraph is farther below the last line than lines usually are, by this factor
@@ -15,17 +17,18 @@ PARAGRAPH_GAP = 1.25
 # A lead that ends no sentence may be farther above its list by this factor, and so may a second paragraph of an item
 LIST_GAP = 2.2
 MARK = re.compile(
-    r"(?P<bullet>[•·▪●○◦‣■□➢➤✓✔✗✘❖◆❑❒►▶∙⦁*–—-])\s+(?=\S)|(?P<number>\(?\d{1,2}[.)]|\(?[a-h][.)])\s+(?=\S)|(?P<sign>[✓✔✗✘])(?=\w)"
-    r"|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
+    rf"(?P<bullet>{bullets.ONE_OF})\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)]|\(?[a-h][.)])\s+(?=\S)"
+    rf"|(?P<sign>[{bullets.MEANT}])(?=\w)|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
 )
-# A tick or a cross says yes or no
-MEANT_MARKS = "✓✔✗✘"
 HYPHENATED = re.compile(r"([^\W\d]+)-$")
-SENTENCE_END = re.compile(r"[.?!:;][\"'”’)\]]*$")
 # Points: marks whose left ends differ by less are of one level
 SAME_LEVEL = 5.0
 # Lines of an unmarked list: below an indented one, or a short one without indent, stands another
-MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 60, 40, 3
+MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 160, 40, 3
+# In type sizes: how much further in they are than their lead; the share of them that end early; characters of a lead
+MIN_INDENT, MIN_EARLY, MAX_LEAD = 0.8, 0.4, 40
+# Characters of an item without a mark below a heading
+MAX_FRAGMENT = 60
 # Items of at most this many words, most of them without a full stop, say little without the heading above them
 FRAGMENT_WORDS = 6
 
@@ -136,7 +139,12 @@ def _begins_paragraph(before: Line, line: Line, pitch: float) -> bool:
         return SENTENCE_END.search(before.text) is not None
     # Paragraphs of books and journals begin further in instead of farther below
     indented = line.x0 - before.x0 > 0.8 * line.size and SENTENCE_END.search(before.text)
-    return bool(indented) or line.baseline - before.baseline > PARAGRAPH_GAP * pitch * max(line.size, before.size)
+    return bool(indented) or line.baseline - before.baseline > PARAGRAPH_GAP * _room(before, line, pitch)
+
+
+def _room(before: Line, line: Line, pitch: float) -> float:
+    """The usual distance between two lines, in points; `pitch` is that of the document, in type sizes."""
+    return (line.pitch or pitch) * max(line.size, before.size)
 
 
 def _after_break(before: Line, line: Line) -> bool:
@@ -149,7 +157,7 @@ def _is_lead(before: Line, item: Line, pitch: float) -> bool:
     if SENTENCE_END.search(before.text):
         return False
     step = item.baseline - before.baseline
-    return _after_break(before, item) or step <= LIST_GAP * pitch * max(item.size, before.size)
+    return _after_break(before, item) or step <= LIST_GAP * _room(before, item, pitch)
 
 
 def _with_text(line: Line, text: str) -> Line:
@@ -185,7 +193,7 @@ def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[P
 
 def _same_list(before: Line, line: Line, pitch: float) -> bool:
     # Across a break, and over the space that a picture or an item's own distance takes
-    return _after_break(before, line) or line.baseline - before.baseline <= 2 * LIST_GAP * pitch * line.size
+    return _after_break(before, line) or line.baseline - before.baseline <= 2 * LIST_GAP * _room(line, line, pitch)
 
 
 def _prefix(mark: re.Match[str]) -> str:
@@ -196,7 +204,7 @@ def _prefix(mark: re.Match[str]) -> str:
         # Ticked or not, it is what the item says
         return f"{ITEM_MARK}{mark['box']} "
     sign = mark["bullet"] or mark["sign"]
-    return f"{ITEM_MARK}{sign} " if sign in MEANT_MARKS else ITEM_MARK
+    return f"{ITEM_MARK}{sign} " if sign in bullets.MEANT else ITEM_MARK
 
 
 def _levels(levels: list[_Level], line: Line, mark: re.Match[str], after_break: bool) -> list[_Level]:
@@ -213,42 +221,79 @@ def _continues_item(before: Line, line: Line, mark_x0: float, pitch: float) -> b
     unfinished = not SENTENCE_END.search(before.text) and line.text[:1].islower()
     if _after_break(before, line):
         return unfinished
-    close = line.baseline - before.baseline <= PARAGRAPH_GAP * pitch * max(line.size, before.size)
+    close = line.baseline - before.baseline <= PARAGRAPH_GAP * _room(before, line, pitch)
     hanging = line.x0 > mark_x0 + 0.4 * line.size
-    return hanging if close else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * pitch * line.size
+    return hanging if close else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * _room(line, line, pitch)
 
 
 # -- lists without marks -----------------------------------------------------------------------------------------------
 
 
 def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: float) -> int:
-    """The number of lines below a lead with a colon that are items although they have no mark, or one that is a picture."""
-    if not lead or not lead[-1].text.endswith(":") or MARK.match(lines[start].text):
-        return 0
+    """The number of lines below a lead that are items, or the rest of one, although they have no mark or one that is a picture.
+
+    A lead ends with a colon, or its lines are farther out than the items and end early as those do.
+    """
     first = lines[start]
-    indented = not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + 0.8 * first.size
-    longest, fewest = (MAX_INDENTED, 2) if indented else (MAX_PLAIN, MIN_PLAIN)
+    if not lead or MARK.match(first.text):
+        return 0
+    # Below the head of a column or a section all are items (`are_plain_items`)
+    indented = not _after_break(lead[-1], first) and first.x0 > lead[0].x0 + MIN_INDENT * first.size
+    longest = MAX_INDENTED if indented else MAX_FRAGMENT if lead[-1].is_lead else MAX_PLAIN
+    has_colon = lead[-1].text.endswith(":")
+    if not has_colon and not (indented and len(lead) == 1 and _is_short_lead(lead[0])):
+        return 0
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
         end += 1
-    return end - start if end - start >= fewest else 0
+    early = sum(map(_ends_item, lines[start : end - 1]))
+    meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1) and early > 0
+    # Lines of a sentence do not all begin as sentences do
+    meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
+    return end - start if meant and end - start >= (MIN_PLAIN if longest == MAX_PLAIN else 2) else 0
+
+
+def _ends_item(line: Line) -> bool:
+    return line.ends_early or line.text.endswith(";")
+
+
+def _is_short_lead(line: Line) -> bool:
+    # With a colon inside, it is a label and what it labels, which goes on below
+    whole = not SENTENCE_END.search(line.text) and ": " not in line.text and len(line.cells) == 1
+    return whole and line.ends_early and len(line.text) <= MAX_LEAD
 
 
 def _is_plain_item(line: Line, before: Line | None, first: Line, longest: int, pitch: float) -> bool:
-    if (
-        len(line.text) > longest
-        or line.text.endswith((":", "."))
-        or abs(line.x0 - first.x0) > 2
-        or line.is_lead
-        or MARK.match(line.text)
-    ):
+    indented = longest == MAX_INDENTED
+    if len(line.text) > longest or line.text.endswith(":") or (line.text.endswith(".") and not indented):
+        return False
+    further_in = indented and before is not None and not before.ends_early and line.x0 > first.x0
+    if (abs(line.x0 - first.x0) > 2 and not further_in) or line.is_lead or line.part != first.part or MARK.match(line.text):
         return False
     step = 0.0 if before is None or line.page != before.page else line.baseline - before.baseline
-    return 0 <= step <= LIST_GAP * pitch * line.size
+    return 0 <= step <= LIST_GAP * _room(line, line, pitch)
 
 
 def _plain_items(lines: Sequence[Line]) -> list[Part]:
-    return [Part(ITEM_MARK, [line]) for line in lines]
+    """The items: a line belongs to that of the line above where that had no room for its first word."""
+    items: list[Part] = []
+    for before, line in zip([None, *lines], lines, strict=False):
+        if before is not None and not _ends_item(before) and not _after_break(before, line) and line.text[:1].islower():
+            items[-1].lines.append(line)
+        else:
+            items.append(Part(ITEM_MARK, [line]))
+    return items
+
+
+def are_plain_items(lines: Sequence[Line], pitch: float) -> bool:
+    """Whether the first paragraph of a stretch is a list without marks: short lines that end early, as no sentence does."""
+    end = 1
+    while end < len(lines) and not _begins_paragraph(lines[end - 1], lines[end], pitch) and len(lines[end].cells) == 1:
+        end += 1
+    own = lines[:end]
+    alike = all(abs(line.x0 - own[0].x0) <= 2 and line.part == own[0].part and not line.table for line in own)
+    early = all(line.ends_early and len(line.text) <= MAX_FRAGMENT and not SENTENCE_END.search(line.text) for line in own)
+    return len(own) > 1 and alike and early and len(own[0].cells) == 1 and not _after_break(own[0], own[-1])
 
 
 def is_item(line: Line) -> bool:

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.pipeline.corpus.extraction.line_breaks import line_pitch
 from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
 from audit.pipeline.corpus.extraction.table_columns import (
     SAME_COLUMN,
@@ -21,7 +22,6 @@ from audit.pipeline.corpus.extraction.table_columns import (
 )
 from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
 
-DEFAULT_PITCH = 1.2
 WORD = re.compile(r"\w+(?:-\w+)*")
 # Points: by which the second line of a row's label is indented, at least
 MIN_INDENT = 3.0
@@ -48,18 +48,6 @@ def words_inside_lines(lines: Iterable[Line]) -> frozenset[str]:
     """Every word but the last of each line."""
     # They tell a line-end hyphen from one that belongs to the word; the last word of a line may be half a word.
     return frozenset(word.casefold() for line in lines for word in WORD.findall(line.text)[:-1])
-
-
-def line_pitch(lines: list[Line]) -> float:
-    """The usual distance between lines, in type sizes."""
-    steps = [
-        (line.baseline - before.baseline) / line.size
-        for before, line in pairwise(lines)
-        if line.size and line.page == before.page
-    ]
-    # Smaller steps are cells side by side, larger ones the gaps between paragraphs
-    usual = [step for step in steps if 0.8 < step < 2.2]
-    return median(usual) if usual else DEFAULT_PITCH
 
 
 def body_blocks(lines: list[Line], wording: Wording) -> Iterator[Block]:

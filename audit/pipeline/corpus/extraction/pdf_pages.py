@@ -150,7 +150,9 @@ class _PageReader:
         hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
         runs = _closed(runs, words([*(glyph for glyph, out in zip(glyphs, struck, strict=True) if out), None, *hidden]))
         runs += field_runs(fields, runs, display)
-        return PdfPage(number, *display.size, tuple(runs), drawings.rulings, drawings.borders, drawings.areas, turn)
+        return PdfPage(
+            number, *display.size, tuple(runs), drawings.rulings, drawings.borders, drawings.areas, turn, boxes=drawings.boxes
+        )
 
     def _leave_out(self, kind: str, characters: Sequence[Character]) -> None:
         """Note characters that are left out as one text: where their numbers jump, there is something between them."""

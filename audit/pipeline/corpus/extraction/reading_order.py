@@ -10,12 +10,15 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Area, Line, TextCell
+from audit.pipeline.corpus.extraction import bullets
+from audit.pipeline.corpus.extraction.layout import Area, Line, TextCell
 from audit.text.statements import CELL_SEPARATOR
 
 Band = tuple[list[Line], list[list[Line]] | None]
 """Lines of a page from top to bottom, and their columns; None where they are no columns."""
 MIN_COLUMN_LINES = 3
+# Instead of a table: a line that is joined with none beside it
+OPAQUE = (((),),)
 # Of three columns or more: the space between them in points, their width as a share of two columns', and lines at one height
 MIN_STRIP, MIN_SEVERAL, MAX_ALIGNED = 8.0, 0.6, 0.75
 # Of two columns that neither fills: lines in each, and lines at one height
@@ -31,7 +34,7 @@ MIN_COLUMN_WIDTH = 0.2
 # In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
 MIN_PAUSE = 3.0
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
-LABEL = re.compile(r"[•·▪●○◦‣■□➢✓§*–—-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)]|\d+(\.\d+)*\.?")
+LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)]|\d+(\.\d+)*\.?")
 
 
 def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_rows: bool = False) -> list[Line]:
@@ -153,11 +156,13 @@ def _are_apart(sides: list[list[Line]], width: float) -> bool:
     """Whether the lines of two sides are at heights of their own, as the cells of rows never are: text beside pictures, for
     instance, which fills no column.
     """
-    if min(map(len, sides)) < MIN_LINES_APART or any(line.table for side in sides for line in side):
+    if min(map(len, sides)) < MIN_LINES_APART or any(line.table not in ((), OPAQUE) for side in sides for line in side):
         return False
     wide = all(max(line.x1 for line in side) - min(line.x0 for line in side) >= MIN_COLUMN_WIDTH * width for side in sides)
     left, right = ({line.baseline for line in side} for side in sides)
-    return wide and len(left & right) <= MAX_ALIGNED_APART * min(len(left), len(right))
+    # Beside running text the short lines of a list may stand at its heights by chance
+    most = MAX_ALIGNED if any(_has_full_lines(side, width) for side in sides) else MAX_ALIGNED_APART
+    return wide and len(left & right) <= most * min(len(left), len(right))
 
 
 def _has_full_lines(side: list[Line], width: float) -> bool:
@@ -185,10 +190,21 @@ def _several_columns(band: list[Line], width: float) -> list[list[Line]] | None:
 
 
 def _are_lists(band: list[Line]) -> bool:
-    """Whether most of a band are lists beside each other, whose heads would be lost in columns."""
+    """Whether most of a band are lists beside each other, whose heads would be lost in columns.
+
+    Where there are several, what is between them stands to the left of all items: the lead of two columns of them.
+    """
     rows = list(_rows(band))
-    ends = (lists_beside(rows, start) for start in range(len(rows)))
-    return any(beside.end - start >= MIN_LISTS * len(rows) for start, beside in enumerate(ends) if beside)
+    ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
+    if any(size >= MIN_LISTS * len(rows) for size in ends):
+        return True
+    inside, outside, start = 0, list[Row](), 0
+    while start < len(rows):
+        inside += ends[start]
+        outside += [] if ends[start] else [rows[start]]
+        start += ends[start] or 1
+    leftmost = min((line.x0 for row in rows for line in _items(row)), default=0.0)
+    return inside >= MIN_LISTS * len(rows) and all(len(row) == 1 and row[0].x0 <= leftmost for row in outside)
 
 
 def _fills_column(lines: list[Line], page_width: float) -> bool:
@@ -218,7 +234,8 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
         return
     first = lines[0]
     cells = tuple(cell for line in lines for cell in line.cells)
-    yield Line(first.page, first.baseline, first.size, all(line.bold for line in lines), _join_label(cells))
+    bold = all(line.bold for line in lines)
+    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part)
 
 
 def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
@@ -273,7 +290,7 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
 
 
 def _items(row: Row) -> list[Line]:
-    return [line for line in row if not line.table and line.text[:1] in BULLET_MARKS and line.text[1:2] == " "]
+    return [line for line in row if not line.table and line.text[:1] in bullets.SIGNS and line.text[1:2] == " "]
 
 
 def _column_starts(rows: list[Row]) -> list[float]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.headers_and_footers import is_page_number
 from audit.pipeline.corpus.extraction.layout import Block, LeftOut, PdfPage
 from audit.pipeline.corpus.extraction.losses import letters_of, loss
@@ -14,7 +15,7 @@ from audit.pipeline.corpus.extraction.repair import LOST, UNKNOWN, clean_text
 from audit.text.documents import LOSSES, UNREAD, Loss
 
 # Letters that stand for bullets in fonts of symbols, and control characters alone
-BULLETS = ("o", "§", "")
+BULLETS = ("", *bullets.LETTERS)
 # Fewer missing letters of a page are those of a word that ends on the next one, or of a sign written in another way
 LEAST = 5
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
+from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
 from audit.pipeline.corpus.extraction.table_columns import is_figure
@@ -23,8 +26,8 @@ Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 
 
-def lines_and_tables(page: PdfPage) -> list[Line]:
-    """The lines of a page, each with one cell, and its ruled tables, each as one line."""
+def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
+    """The lines of a page, each with one cell, and its ruled tables, each as one line; the part of each is its panel's number."""
     runs, tables = with_drawn_bullets(page), list[Line]()
     boxes: list[Box] = []
     for grid in sorted(grids(page.rulings, page.borders), key=lambda grid: _size(grid.box)):
@@ -33,16 +36,22 @@ def lines_and_tables(page: PdfPage) -> list[Line]:
         around = any(grid.box.contains((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2) for box in boxes)
         table = [] if around else _table(grid, inside, page.number)
         if table:
-            tables += table
+            number = panel_of(inside[0], panels)
+            tables += [replace(line, part=number) for line in table] if number else table
             boxes.append(grid.box)
             runs = [run for run in runs if not _is_in(grid.box, run)]
     for banded in banded_tables([*page.rulings, *page.borders], runs):
         rows = tuple(tuple(tuple(in_reading_order(lines_of(cell, page.number))) for cell in row) for row in banded.rows)
         own = {run for row in banded.rows for cell in row for run in cell}
         if _is_table(rows) and own.issubset(runs):
-            tables += _with_title(rows, banded.box, page.number)
+            number = panel_of(next(iter(own)), panels)
+            tables += [replace(line, part=number) for line in _with_title(rows, banded.box, page.number)]
             runs = [run for run in runs if run not in own]
-    return sorted([*lines_of(runs, page.number), *tables], key=lambda line: (line.baseline, line.x0))
+    inside_of: defaultdict[int, list[TextRun]] = defaultdict(list)
+    for run in runs:
+        inside_of[panel_of(run, panels)].append(run)
+    lines = [replace(line, part=number) for number, inside in inside_of.items() for line in lines_of(inside, page.number)]
+    return sorted([*lines, *tables], key=lambda line: (line.baseline, line.x0))
 
 
 def _is_in(box: Box, run: TextRun) -> bool:

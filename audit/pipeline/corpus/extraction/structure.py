@@ -32,9 +32,13 @@ from audit.pipeline.corpus.extraction.layout import (
     Line,
     OpenPdf,
     PageProgress,
+    PdfPage,
     TextCell,
 )
-from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, is_item, paragraphs
+from audit.pipeline.corpus.extraction.learned_bullets import with_learned
+from audit.pipeline.corpus.extraction.line_breaks import with_breaks
+from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, are_plain_items, is_item, paragraphs
+from audit.pipeline.corpus.extraction.panels import in_sections
 from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
 from audit.pipeline.corpus.extraction.repair import resolved
@@ -46,17 +50,22 @@ def extract_blocks(pdf: OpenPdf, progress: PageProgress, given: tuple[Correction
     """The PDF in reading order, without headers, footers, page numbers and table of contents, as people corrected it."""
     corrections = Corrections(given)
     pages, sources, boxes = list[PageLines](), list[PageSource](), list[PageBoxes]()
+    read = list[PdfPage]()
     for page in pdf.pages:
+        read.append(page)
+        progress(page.number, pdf.page_count)
+    for page in with_learned(read):
         pages.append(page_lines(page))
         sources.append(page_source(page))
         boxes.append(boxes_of(page))
-        progress(page.number, pdf.page_count)
     flow = flow_of(pages, pdf.title, partial(without_kept, corrections))
     repeated = repeated_lines(flow.left_out)
-    text = remove_contents(flow.lines)
-    remaining = kept_of_contents(corrections, flow.lines, text.lines, text.removed)
+    broken = with_breaks(flow.lines)
+    text = remove_contents(broken)
+    remaining = kept_of_contents(corrections, broken, text.lines, text.removed)
     lines, asides = corrected_lines(corrections, remaining, flow)
     headings = corrected_headings(corrections, find_headings(lines, text.titles, pdf.outline), lines)
+    lines, headings = in_sections(lines, headings, flow.panels)
     blocks = _with_resolved(list(_blocks(lines, headings, asides)))
     for line in text.removed:
         if not any(line is kept for kept in remaining):
@@ -97,7 +106,7 @@ def _blocks(lines: list[Line], headings: list[Heading], asides: Sequence[Aside])
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         heading = headings[number - 1] if number else None
         if heading:
-            yield Block("heading", heading.text, heading.page, heading.page, heading.level)
+            yield Block("heading", heading.text, heading.page, heading.page, heading.level, panel=heading.panel)
         below = lines[heading.end if heading else start : end]
         body = list(body_blocks(_led_by(heading, below, wording) if heading else below, wording))
         # The text of a page ends where a line of the next one begins
@@ -122,10 +131,9 @@ def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]
 
     "Raw eggs" below the heading "Do not eat" would mean nothing, or the opposite, where it is quoted alone.
     """
-    if not lines or not is_item(lines[0]):
+    if not lines or not (is_item(lines[0]) or are_plain_items(lines, wording.pitch)):
         return lines
-    first_list = next(paragraphs(lines, wording.pitch))
-    if not are_fragments(first_list):
+    if is_item(lines[0]) and not are_fragments(next(paragraphs(lines, wording.pitch))):
         return lines
     text = heading.text if heading.text.endswith((":", "?", "…")) else f"{heading.text}:"
     return [replace(lines[0], cells=(TextCell(text, lines[0].x0, lines[0].x1),), is_lead=True), *lines]
@@ -134,17 +142,20 @@ def _led_by(heading: Heading, lines: list[Line], wording: Wording) -> list[Line]
 def sections_of(blocks: Iterable[Block]) -> Iterator[Section]:
     """One section per heading, and one without a heading for the text before the first; each names the headings above it.
 
-    A PDF without any heading gets one section per page.
+    The headings of a panel are above nothing outside it. A PDF without any heading gets one section per page.
     """
     # A single section of a hundred pages would be useless to search in, hence the pages.
     blocks = tuple(blocks)
     has_headings = any(block.kind == "heading" for block in blocks)
-    above: list[Block] = []
+    above, own = list[Block](), list[Block]()
     for number, stretch in enumerate(_split_at_headings(blocks) if has_headings else _split_at_pages(blocks), start=1):
         first = stretch[0]
-        if first.kind == "heading":
-            above = [*(heading for heading in above if heading.level < first.level), first]
-        yield _section(number, stretch, tuple(heading.text for heading in above[:-1]))
+        if first.kind == "heading" and first.panel:
+            own = [*(heading for heading in own if heading.panel == first.panel and heading.level < first.level), first]
+        elif first.kind == "heading":
+            above, own = [*(heading for heading in above if heading.level < first.level), first], []
+        around = [heading for heading in above if not own or heading.level < own[0].level]
+        yield _section(number, stretch, tuple(heading.text for heading in [*around, *own][:-1]))
 
 
 def _split_at_headings(blocks: tuple[Block, ...]) -> Iterator[list[Block]]:

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from audit.pipeline.corpus.extraction.layout import BULLET_MARKS, Block, Line, TextCell
-from audit.pipeline.corpus.extraction.lists import MARK, MEANT_MARKS, Part, Wording, block_of, joined_text, paragraphs
+from audit.pipeline.corpus.extraction import bullets
+from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
+from audit.pipeline.corpus.extraction.lists import MARK, Part, Wording, block_of, joined_text, paragraphs
 from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 
 Cell = tuple[Line, ...]
@@ -28,7 +29,7 @@ MAX_HEAD, MAX_LABEL = 120, 80
 # Words of a cell in the median: in two columns of whole advice the first does not label the second
 ADVICE_WORDS, HEAD_WORDS = 3, 3
 # With one in front, a row would be read as an item
-BULLETS = set(BULLET_MARKS).difference(MEANT_MARKS)
+BULLETS = set(bullets.SIGNS).difference(bullets.MEANT)
 LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 
 

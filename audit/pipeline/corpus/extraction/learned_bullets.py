@@ -1,0 +1,76 @@
+"""Bullets that a document shows: a sign that begins three lines or more at one indent, whatever its font calls it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from audit.pipeline.corpus.extraction import bullets
+from audit.pipeline.corpus.extraction.layout import PdfPage, TextRun
+from audit.pipeline.corpus.extraction.repair import bullet_of
+
+# A sign that begins as many lines of a page at one indent, and more lines than it is inside, is a bullet
+MIN_LINES = 3
+# Points within which lines begin at one indent
+_SAME_INDENT = 2.0
+_SAME_HEIGHT = 0.5
+# They say how two things compare
+_COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
+_LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Ll", "Lu"))
+
+
+def with_learned(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages, each sign that begins three lines or more at one indent and is not known otherwise written as a bullet."""
+    begins, inside, first_runs = Counter[str](), Counter[str](), list[set[int]]()
+    learned = set[str]()
+    for page in pages:
+        indents: defaultdict[tuple[str, int], int] = defaultdict(int)
+        first = set[int]()
+        for number, run, begins_line in _candidates(page.runs):
+            (begins if begins_line else inside)[run.text] += 1
+            if begins_line:
+                first.add(number)
+                indents[run.text, round(run.x0 / _SAME_INDENT)] += 1
+        first_runs.append(first)
+        learned |= {sign for (sign, _), count in indents.items() if count >= MIN_LINES}
+    learned = {sign for sign in learned if begins[sign] > inside[sign]}
+    return [_with_signs(page, first, learned) if learned else page for page, first in zip(pages, first_runs, strict=True)]
+
+
+def _with_signs(page: PdfPage, first: set[int], learned: set[str]) -> PdfPage:
+    runs = tuple(
+        replace(run, text=bullets.PLAIN) if number in first and run.text in learned else run
+        for number, run in enumerate(page.runs)
+    )
+    return replace(page, runs=runs)
+
+
+def _candidates(runs: Sequence[TextRun]) -> Iterator[tuple[int, TextRun, bool]]:
+    """The single signs among the runs that are no known bullets, each with its number and whether it begins a line."""
+    signs = [(number, run) for number, run in enumerate(runs) if may_be_learned(run.text)]
+    if len(signs) < MIN_LINES:
+        return
+    for number, run in signs:
+        beside = [other for other in runs if other is not run and abs(other.baseline - run.baseline) < _SAME_HEIGHT * run.size]
+        behind = min((other.x0 for other in beside if other.x0 >= run.x1 - 1), default=None)
+        before = any(0 < run.x0 - other.x1 < bullets.GAP * run.size or other.x0 < run.x0 < other.x1 for other in beside)
+        least = bullets.LETTER_GAP if run.text.isalpha() else 0.0
+        follows = behind is not None and least * run.size <= behind - run.x1 < bullets.GAP * run.size
+        yield number, run, follows and not before
+
+
+def may_be_learned(text: str) -> bool:
+    """Whether a text is a single sign that is no known bullet, no figure and no sign of comparison."""
+    if (
+        len(text) != 1
+        or text in bullets.SIGNS
+        or text in bullets.DASHES
+        or text.isdigit()
+        or text in bullets.LETTERS
+        or bullet_of(text)
+    ):
+        return False
+    return unicodedata.category(text) in _LEARNED_KINDS and not _COMPARES.search(unicodedata.name(text, ""))
