@@ -33,7 +33,8 @@ class Row(NamedTuple):
 
 
 def quotes_of(sections: Sections) -> list[Quote]:
-    return [Quote(title_of(heading), *quote) for heading, body in sections for quote in _quotes(body)]
+    """All quotes; each heading also has an empty one, so that text below which nothing stands is found."""
+    return [Quote(title_of(heading), *quote) for heading, body in sections for quote in ((words(""), words("")), *_quotes(body))]
 
 
 def title_of(heading: str) -> Words:
