@@ -68,86 +68,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from difflib import SequenceMatcher
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks.extract_layouts import LAYOUTS, WRITE, WRITERS, Layout, Part, parts_of
+from benchmarks.readers import LICENCES, READERS, Sections, missing
 
 HANDBOOKS = Path(__file__).parents[2] / "shared" / "data" / "retrieval" / "nih_handbooks"
-Sections = list[tuple[str, str]]
-"""Heading and body of each section; the heading is "" before the first."""
-Reader = Callable[[Path], Sections]
 MEASURES = ("recall", "precision", "f1", "body", "order", "rows")
 EDGE_WORDS = 6
 """Words at each end of a paragraph by which its position is found."""
-
-
-def pdfium() -> Reader:
-    import pypdfium2  # noqa: F401 - imported here, because imports are not measured
-
-    from audit.pipeline.corpus.extraction.identity import Identity
-    from audit.pipeline.corpus.extraction.run import extract
-
-    identity = Identity("book", "general", "nih", "combined")
-    return lambda pdf: [
-        ("" if section.is_continued else section.heading, section.text) for section in extract(pdf, identity, "pdfium").sections
-    ]
-
-
-def oxide() -> Reader:
-    import pdf_oxide
-
-    return lambda pdf: sections_of_markdown(pdf_oxide.PdfDocument(str(pdf)).to_markdown_all())
-
-
-def opendataloader() -> Reader:
-    import opendataloader_pdf
-
-    def read(pdf: Path) -> Sections:
-        with tempfile.TemporaryDirectory() as folder:
-            opendataloader_pdf.convert(str(pdf), folder, format="markdown", quiet=True)
-            return sections_of_markdown((Path(folder) / f"{pdf.stem}.md").read_text())
-
-    return read
-
-
-def pymupdf4llm() -> Reader:
-    import pymupdf4llm
-
-    return lambda pdf: sections_of_markdown(pymupdf4llm.to_markdown(str(pdf), show_progress=False))
-
-
-def kreuzberg() -> Reader:
-    from kreuzberg import ExtractionConfig, extract_file_sync
-
-    config = ExtractionConfig(output_format="markdown")
-    return lambda pdf: sections_of_markdown(extract_file_sync(str(pdf), config=config).content)
-
-
-READERS = {reader.__name__: reader for reader in (pdfium, oxide, opendataloader, pymupdf4llm, kreuzberg)}
-MODULES = {"pdfium": "pypdfium2", "oxide": "pdf_oxide", "opendataloader": "opendataloader_pdf"}
-LICENCES = {
-    "pdfium": "BSD-3/Apache-2.0",
-    "oxide": "MIT/Apache-2.0",
-    "opendataloader": "Apache-2.0, needs Java",
-    "pymupdf4llm": "AGPL-3.0",
-    "kreuzberg": "MIT",
-}
-
-
-def sections_of_markdown(text: str) -> Sections:
-    sections: Sections = [("", "")]
-    for line in text.splitlines():
-        if heading := re.match(r"#{1,6}\s+(.*)", line):
-            sections.append((heading[1], ""))
-        else:
-            sections[-1] = (sections[-1][0], f"{sections[-1][1]}\n{line}")
-    return sections
 
 
 # -- measures ----------------------------------------------------------------------------------------------------------
@@ -255,8 +189,8 @@ def compare(folder: Path, readers: list[str]) -> None:
     columns = "".join(f"{name:>11}" for name in (*MEASURES, "pages/s", "peak MB"))
     print("".join(f"{name:<15}" for name in ("reader", "layout")) + columns)
     for reader in readers:
-        if find_spec(MODULES.get(reader, reader)) is None:
-            print(f"{reader:<15}is not installed")
+        if why := missing(reader):
+            print(f"{reader:<15}{why}")
             continue
         results = [_measure_in_process(reader, layout, folder) for layout in LAYOUTS]
         for layout, result in zip(LAYOUTS, results, strict=True):

@@ -1,4 +1,4 @@
-"""What readers of PDFs keep of real documents: the gold of `real_documents.toml`, and how sections are compared with it.
+"""What readers keep of real documents: the gold of `real_documents/`, and how headings, order, rows and words compare with it.
 
 Words are compared without case, marks and ligatures; a heading also without its spaces, which PDFs often lack.
 """
@@ -9,15 +9,14 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
-from audit.text.statements import statements
-
-GOLD = Path(__file__).with_name("real_documents.toml")
+GOLD = Path(__file__).with_name("real_documents")
 Sections = list[tuple[str, str]]
 Words = tuple[str, ...]
 SAME_HEADING = 0.9
@@ -28,15 +27,18 @@ BULLET_LETTERS = {"o", "l", "n", "q", "v", "§"}
 
 @dataclass(frozen=True)
 class RealDocument:
-    """The gold of one PDF. Pages count from 1; `pages` are the first and last that are read.
+    """The gold of one PDF or web page. Pages count from 1; `pages` are the first and last that are read.
 
     headings  page -> its headings, top to bottom
     optional  lines that may be taken as headings or not: labels of boxes and figures, leads in bold, repeated titles
     order     page -> first words of some of its paragraphs, in reading order
     rows      cells of a table's row, the first being its label
-    leads     (lead, first words of an item that means nothing or the opposite without it)
+    leads     (lead, first words of an item that means little without it)
+    warnings  (page, lead, first words of an item): leads of negation or warning, whose loss turns the item around
+    cells     (page, label of the row, head of the column, first words of a cell); label or head is "" where there is none
     contents  pages with the table of contents: their words may be left out or kept
-    held_out  it was not looked at while the extraction was written; its figures are pooled on a line of their own
+    within    first and last words of a web page's text between its menus; () for PDFs
+    sealed    drawn and noted before anything here read it; its figures are pooled on a line of their own
     """
 
     file: str
@@ -53,12 +55,28 @@ class RealDocument:
     order: dict[str, list[str]] = field(default_factory=dict)
     rows: list[list[str]] = field(default_factory=list)
     leads: list[list[str]] = field(default_factory=list)
+    warnings: list[tuple[int, str, str]] = field(default_factory=list)
+    cells: list[tuple[int, str, str, str]] = field(default_factory=list)
     contents: list[int] = field(default_factory=list)
-    held_out: bool = False
+    within: tuple[str, str] | tuple[()] = ()
+    sealed: bool = False
+
+    @property
+    def name(self) -> str:
+        return Path(self.file).stem
+
+    @property
+    def group(self) -> str:
+        """What its figures are pooled with."""
+        return f"{'sealed' if self.sealed else 'known'} {'web pages' if self.within else 'PDFs'}"
 
 
 def real_documents() -> list[RealDocument]:
-    return [RealDocument(**entry) for entry in tomllib.loads(GOLD.read_text("utf-8"))["documents"]]
+    return [
+        RealDocument(**entry)
+        for file in sorted(GOLD.glob("*.toml"))
+        for entry in tomllib.loads(file.read_text("utf-8"))["documents"]
+    ]
 
 
 def words(text: str) -> Words:
@@ -104,7 +122,7 @@ def _same(heading: str, other: str) -> bool:
     return first == second or SequenceMatcher(None, first, second, autojunk=False).ratio() >= SAME_HEADING
 
 
-# -- reading order, rows and leads -------------------------------------------------------------------------------------
+# -- reading order and rows --------------------------------------------------------------------------------------------
 
 
 def order_pairs(document: RealDocument, sections: Sections) -> list[tuple[str, str, str, bool]]:
@@ -124,58 +142,17 @@ def torn_rows(document: RealDocument, sections: Sections) -> list[list[str]]:
 def _holds_row(row: list[str], line: Words, labels: list[Words]) -> bool:
     position = 0
     for cell in map(words, row):
-        position = _find(cell, line, position)
+        position = find(cell, line, position)
         if position < 0:
             return False
         position += len(cell)
     own = words(" ".join(row))
-    return not any(_find(label, line) >= 0 for label in labels if _find(label, own) < 0)
+    return not any(find(label, line) >= 0 for label in labels if find(label, own) < 0)
 
 
-def _find(part: Words, whole: Words, start: int = 0) -> int:
+def find(part: Words, whole: Words, start: int = 0) -> int:
     last = len(whole) - len(part)
     return next((at for at in range(start, last + 1) if whole[at : at + len(part)] == part), -1)
-
-
-def lost_leads(document: RealDocument, sections: Sections) -> list[list[str]]:
-    """The items whose lead is not the nearest one said with them: by a statement's leads, a column's head or the heading."""
-    leads = {words(lead) for lead, _ in document.leads}
-    quotes = [(words(heading), *quote) for heading, body in sections for quote in _quotes(body)]
-    return [pair for pair in document.leads if not any(_led(pair, quote, leads) for quote in quotes)]
-
-
-def _led(pair: list[str], quote: tuple[Words, Words, Words], leads: set[Words]) -> bool:
-    lead, item = map(words, pair)
-    heading, before, text = quote
-    at = _find(item, text)
-    if at < 0:
-        return False
-    spoken = (*before, *text[:at])
-    nearest = max(leads, key=lambda other: (_last(other, spoken), len(other)))
-    if _last(nearest, spoken) < 0:
-        return _find(lead, heading) >= 0
-    # "DO: DON'T:" over the items of both says of none which it is
-    before_nearest = spoken[: _last(nearest, spoken) - len(nearest)]
-    ambiguous = any(_last(other, before_nearest) == len(before_nearest) for other in leads)
-    return nearest == lead and not ambiguous
-
-
-def _last(part: Words, whole: Words) -> int:
-    """Where the last occurrence ends: of "if you do vomit" and "do" the first is nearer to what follows."""
-    return max((at + len(part) for at in range(len(whole)) if whole[at : at + len(part)] == part), default=-1)
-
-
-def _quotes(body: str) -> Iterator[tuple[Words, Words]]:
-    """What is said before each statement, and the statement; of a Markdown table's cell, the head of its column."""
-    # Markdown leaves a line empty between a lead and its list
-    joined = re.sub(r"\n\s*\n(?=\s*(?:[-*•+]|\d+\.)\s)", "\n", body)
-    for statement in statements(joined):
-        yield words(" ".join(statement.leads)), words(statement.text)
-    head: list[str] = []
-    for line in body.splitlines():
-        cells = line.strip().strip("|").split("|") if line.lstrip().startswith("|") else []
-        yield from ((words(name), words(cell)) for name, cell in zip(head, cells, strict=False))
-        head = head or cells if cells else []
 
 
 # -- lost and added words ----------------------------------------------------------------------------------------------
@@ -215,6 +192,11 @@ def word_bag(texts: Iterable[str]) -> Counter[str]:
     return Counter(word for text in texts for word in words(text) if word not in BULLET_LETTERS)
 
 
+def source_words(source: Path, document: RealDocument) -> PageWords:
+    """The words of a PDF's pages, or of a web page between its menus."""
+    return web_words(source, *document.within) if document.within else page_words(source, document.contents)
+
+
 def page_words(pdf: Path, contents: list[int]) -> PageWords:
     """Read by pdfplumber, upright letters alone, which knows nothing of paragraphs and headings."""
     import pdfplumber
@@ -243,3 +225,38 @@ def _shape(line: str) -> str:
 
 def _without_hyphens(lines: list[str]) -> str:
     return re.sub(r"(?<=[a-zà-ÿ])[-\u00ad\ufffe]\n(?=[a-zà-ÿ])", "", "\n".join(lines))
+
+
+def web_words(page: Path, first: str, last: str) -> PageWords:
+    """The words that a browser shows from `first` to `last`, as Python's own parser reads them. ValueError without them."""
+    shown = _Shown()
+    shown.feed(page.read_text("utf-8", errors="replace"))
+    text = words("".join(shown.texts))
+    start = find(words(first), text)
+    end = find(words(last), text, max(start, 0))
+    if min(start, end) < 0:
+        raise ValueError(f"{page.name} has no {first!r} or no {last!r} after it")
+    return PageWords(word_bag([" ".join(text[start : end + len(words(last))])]), Counter())
+
+
+class _Shown(HTMLParser):
+    """Collects the text of a page without scripts and styles; tags within a line part no words."""
+
+    HIDDEN = frozenset({"script", "style", "noscript", "template", "title", "svg"})
+    IN_LINE = frozenset({"a", "abbr", "b", "code", "em", "font", "i", "mark", "q", "small", "span", "strong", "sub", "sup", "u"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.hidden += tag in self.HIDDEN
+        self.texts.append("" if tag in self.IN_LINE else "\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in self.HIDDEN and self.hidden > 0
+        self.texts.append("" if tag in self.IN_LINE else "\n")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append("" if self.hidden else data)

@@ -144,7 +144,8 @@ class RecordFile:
                     yield lines
                     lines, size = [], 0
         except UNREADABLE:
-            yield lines
+            if lines:
+                yield lines
             raise
         if lines:
             yield lines
