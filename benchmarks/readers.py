@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+from audit.text.documents import Section
+
 DOCLING_URL = "DOCLING_URL"
 DOCLING_LIMIT_S = 600
 WEB_PAGES = {"pdfium", "pymupdf4llm", "kreuzberg", "docling"}
