@@ -75,7 +75,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class ListedLine:
+class CorrectedPage:
     """Where the corrections of a page of a handbook go."""
 
     run: Run
@@ -97,7 +97,7 @@ def correct_lines(
         counts(run, NO_FILE)
         return
     try:
-        place = ListedLine(run, corrections_path(source, file.handbook_id), page, file.digest)
+        place = CorrectedPage(run, corrections_path(source, file.handbook_id), page, file.digest)
         saved = read_corrections(place.path)
     except AuditError as error:
         explain(error)
@@ -130,7 +130,7 @@ def _is_short(words: str) -> bool:
     return len(words) <= MAX_WORDS and letters_in_order(words) != ""
 
 
-def _form(place: ListedLine, targets: Sequence[Target]) -> None:
+def _form(place: CorrectedPage, targets: Sequence[Target]) -> None:
     if not targets:
         st.caption("This page has no line that can be corrected.")
         return
@@ -148,7 +148,7 @@ def _form(place: ListedLine, targets: Sequence[Target]) -> None:
     _buttons(place, target, ("Move before the line", "Move after the line") if is_typed else ("Move up", "Move down"))
 
 
-def _buttons(place: ListedLine, target: Target, moves: tuple[str, str]) -> None:
+def _buttons(place: CorrectedPage, target: Target, moves: tuple[str, str]) -> None:
     left_out = target.number is None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _button("Keep", ":material/check:", place, _of(place, target, KEEP))
@@ -167,16 +167,16 @@ def _buttons(place: ListedLine, target: Target, moves: tuple[str, str]) -> None:
 
 
 def _of(
-    place: ListedLine, target: Target, do: str, *, level: int | None = None, before: str | None = None, after: str | None = None
+    place: CorrectedPage, target: Target, do: str, *, level: int | None = None, before: str | None = None, after: str | None = None
 ) -> Correction:
     return Correction(do, target.words, place.page, target.which, level, before, after, place.digest)
 
 
-def _button(label: str, icon: str, place: ListedLine, correction: Correction | None, *, disabled: bool = False) -> None:
+def _button(label: str, icon: str, place: CorrectedPage, correction: Correction | None, *, disabled: bool = False) -> None:
     st.button(label, icon=icon, disabled=disabled, on_click=_save, args=(place, correction), width="content")
 
 
-def _save(place: ListedLine, correction: Correction) -> None:
+def _save(place: CorrectedPage, correction: Correction) -> None:
     """Save a correction, with who made it and when; the role is checked again, because the page may be old."""
     try:
         account = require_role(Role.PI)
@@ -190,7 +190,7 @@ def _save(place: ListedLine, correction: Correction) -> None:
         st.session_state["not_corrected"] = error
 
 
-def _withdraw(place: ListedLine, correction: Correction) -> None:
+def _withdraw(place: CorrectedPage, correction: Correction) -> None:
     try:
         account = require_role(Role.PI)
         if withdraw_correction(place.path, correction):
@@ -200,7 +200,7 @@ def _withdraw(place: ListedLine, correction: Correction) -> None:
         st.session_state["not_corrected"] = error
 
 
-def _saved(place: ListedLine, saved: Sequence[Correction], text: ReadText) -> None:
+def _saved(place: CorrectedPage, saved: Sequence[Correction], text: ReadText) -> None:
     """The corrections of the handbook, those of this page first, each with a button that withdraws it."""
     if not saved:
         return
