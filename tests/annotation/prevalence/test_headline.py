@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.estimates import corrected_disagreement, disagreement_rate
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, disagreement_rate, total_interval
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
 from audit.errors import AuditError
+from benchmarks.coverage import WORLDS, total_coverage
 from tests.annotation.studies import simulated_run
 from tests.simulator.config import paper_config
 
@@ -37,6 +38,8 @@ def test_the_rate_is_disagreeing_over_present_pairs_of_the_run() -> None:
     assert rate.value == pytest.approx((30 + 50) / (30 + 30 + 140 + 50))
     assert 0 < rate.low < rate.value < rate.high < 1
     assert (rate.n, rate.pairs) == (12, 400)
+    # Of 80 disagreements the judge calls 30 so; of the agreements 30 of 170
+    assert rate.slope == pytest.approx(30 / 80 - 30 / 170)
 
 
 def test_where_every_pair_is_rated_nothing_is_uncertain() -> None:
@@ -66,6 +69,30 @@ def test_the_interval_covers_the_true_rate(per_stratum: int) -> None:
     rates = np.array([disagreement_rate(study[:, 3:].sum(axis=1), study[:, 0], rated, design) for study in studies])
     assert 0.95 <= np.mean((rates[:, 1] <= truth) & (truth <= rates[:, 2])) <= 0.99
     assert abs(rates[:, 0].mean() - truth) < 0.01
+
+
+def test_the_total_interval_adds_the_distances_of_both_as_squares_on_the_logit_scale() -> None:
+    def logit(share: float) -> float:
+        return float(np.log(share / (1 - share)))
+
+    rate = CorrectedRate(judge=0.2, value=0.15, low=0.1, high=0.25, n=80, pairs=4000, slope=0.5)
+    low, high = total_interval(rate, (np.array(0.16), np.array(0.26)))
+    carried = 0.16 / (0.15 * 0.85) / 0.5
+    assert logit(0.15) - logit(low) == pytest.approx(np.hypot(logit(0.15) - logit(0.1), carried * (logit(0.2) - logit(0.16))))
+    assert logit(high) - logit(0.15) == pytest.approx(np.hypot(logit(0.25) - logit(0.15), carried * (logit(0.26) - logit(0.2))))
+
+
+@pytest.mark.parametrize("changed", [{"value": 0.0}, {"slope": np.nan}, {"judge": 1.0}, {"judge": np.nan}])
+def test_without_one_of_its_parts_there_is_no_total_interval(changed: dict[str, float]) -> None:
+    known = {"judge": 0.2, "value": 0.15, "low": 0.1, "high": 0.25, "slope": 0.5}
+    assert np.isnan(total_interval(CorrectedRate(**known | changed, n=80, pairs=4000), (0.16, 0.26))).all()
+
+
+def test_the_total_interval_covers_the_rate_elsewhere_where_the_two_others_do_not() -> None:
+    found = total_coverage(WORLDS["policies"], 60, 9, per_label=40, samples=120)
+    assert found.covered >= 0.92
+    assert found.judge < 0.85
+    assert found.corrected < 0.9
 
 
 def test_the_nih_release_is_corrected_downwards(nih: Path) -> None:
