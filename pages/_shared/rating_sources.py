@@ -15,14 +15,16 @@ import streamlit as st
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.label_store.seals import raters_of
 from annotation.label_store.studies import Study, StudyState, list_studies
-from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, total_interval
 from annotation.ratings.design import MISSING
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Account, Role
 from annotation.studies.verdict_store import sample_digest
 from audit.errors import AuditError
+from audit.metrics.questions import organs
 from audit.queries.human_ratings import human_ratings
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
 from audit.vocabulary import Raters, stated_raters
 from pages._blinded.access import current_account, database_exists, label_store
@@ -61,9 +63,14 @@ class RatingSource:
 
 @dataclass(frozen=True)
 class HeadlinePair:
-    """The disagreement rate (R_div) by the judge and corrected by ratings, and whose ratings: see `CorrectedRate`."""
+    """The disagreement rate (R_div) by the judge and corrected by ratings, and whose ratings: see `CorrectedRate`.
+
+    low, high  95 % interval of the corrected rate for other questions and other handbooks; NaN where it is not known
+    """
 
     rate: CorrectedRate
+    low: float
+    high: float
     source: str
     final: bool
     kind: Raters
@@ -74,7 +81,9 @@ def headline_pair(run: Run) -> HeadlinePair | None:
     for source in rating_sources(run):
         rate = corrected_rate(source)
         if rate is not None and not math.isnan(rate.value):
-            return HeadlinePair(rate, source.title, source.final, source.kind)
+            whole = load(organs, run, scope=ALL_HANDBOOKS).iloc[-1]
+            ends = total_interval(rate, (whole["r_div_low"], whole["r_div_high"]))
+            return HeadlinePair(rate, *ends, source.title, source.final, source.kind)
     return None
 
 

@@ -87,7 +87,7 @@ def headline(run: Run, source: RatingSource) -> None:
             say(
                 run,
                 "Of the pairs in which both {handbooks} answer, the judge calls **{judge}** a disagreement. Corrected by {n} "
-                "rated pairs it is **{value}** (95 % interval {span}).",
+                "rated pairs it is **{value}** (95 % interval {span}, for these pairs).",
                 judge=percent(rate.judge),
                 n=f"{rate.n:,}",
                 value=percent(rate.value),

@@ -9,6 +9,7 @@ import pytest
 
 from audit.exports.context import ExportContext, open_context
 from audit.exports.sections.model import own_table
+from audit.exports.sections.pairs import LABEL_TABLES
 from audit.exports.table_model import POPULATION, metric_frame
 from audit.metrics import METRICS
 from audit.stats.intervals import wilson
@@ -69,3 +70,11 @@ def test_the_file_of_one_metric_has_the_population_too_and_no_interval_of_anothe
     assert "pct_any_div_low" not in organs
     assert set(disputed[POPULATION]) == {"other topics of concern put to these handbooks"}
     assert POPULATION not in labels  # counts have no intervals
+
+
+def test_the_share_of_disputed_questions_is_exported_corrected_and_with_the_source_of_its_error_rates(material: ExportContext):
+    corrected, probable = (own_table(name)(material) for name in ("disputed_share_corrected", "likely_disputed"))
+    assert corrected.frame["errors"].tolist() == ["assumed"]
+    assert {"share", "judged"} <= {column.name for column in corrected.columns}
+    assert len(probable.frame)
+    assert {"disputed_share_corrected", "likely_disputed"} <= {maker.__name__ for maker in LABEL_TABLES}
