@@ -475,7 +475,7 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
         Table(
             "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
-            FIGURES_TABLE.named("who", "figure", "n", "sample", "word", "note"), (AGREEMENT_NOTE,), n,
+            FIGURES_TABLE.named("who", "figure", "n", "sample", "note"), (AGREEMENT_NOTE,), n,
             population=FIGURES_TABLE.population,
         ).noted(provisional_note(study)),
         table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),

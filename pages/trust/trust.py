@@ -12,13 +12,13 @@ import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.measures import PRECISION
-from annotation.agreement.sentences import capitalised, figure, share_words, undefined
+from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
-from audit.charts.style import coefficient, coefficient_interval, interval, percent
+from audit.charts.style import interval, percent
 from audit.evaluation.retrieval_measures import search_curves
 from audit.exports.table_model import with_population_column
 from audit.metrics.judge import CHECK_WORDS, judge_checks
@@ -240,12 +240,13 @@ def rater_sentences(source: RatingSource) -> Iterator[str]:
     report = source.report
     for first, second in combinations(source.ratings.annotators, 2):
         names = f"{capitalised(rater_name(first))} and {rater_name(second)}"
-        raw, kappa = (figure(report, first, second, name) for name in ("agreement", report.scheme.headline))
+        raw = figure(report, first, second, "agreement")
         if reason := undefined(raw):
             yield f"{names}: agreement is not known ({reason})."
             continue
         same = round(raw["value"] * raw["n"])
-        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {chance_words(kappa)}"
+        beyond = chance_words(source, first, second)
+        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {beyond}"
     repeated = report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []
     # Not by name: readers of a run need not know who rates
     who = chain(["one rater"], repeat("another rater"))
@@ -255,12 +256,12 @@ def rater_sentences(source: RatingSource) -> Iterator[str]:
             yield f"Shown the same pair again, {next(who)} gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
 
 
-def chance_words(kappa: Row) -> str:
+def chance_words(source: RatingSource, first: str, second: str) -> str:
     """Agreement beyond chance, in a sentence."""
-    if reason := undefined(kappa):
-        return f"Agreement beyond chance is not defined ({reason})."
-    span = coefficient_interval(kappa["low"], kappa["high"])
-    return f"Agreement beyond chance (weighted kappa) is {coefficient(kappa['value'])} ({span}): {kappa['word']}."
+    if words := kappa_words(source.report, first, second):
+        return f"Agreement beyond chance, {words}."
+    reason = undefined(figure(source.report, first, second, source.report.scheme.headline))
+    return f"Agreement beyond chance is not defined ({reason})."
 
 
 # -- the judge -----------------------------------------------------------------------------------------------
@@ -277,7 +278,7 @@ def judge_sentence(source: RatingSource) -> str:
     if source.ratings.design is not None:
         weighted = figure(source.report, by, JUDGE, "accuracy", scope=POPULATION)
         words += "" if undefined(weighted) else f" Weighted to the run, that is {share_words(weighted)}."
-    return f"{words} {chance_words(figure(source.report, by, JUDGE, source.report.scheme.headline))}"
+    return f"{words} {chance_words(source, by, JUDGE)}"
 
 
 def counted_sentence(source: RatingSource) -> str:

@@ -161,7 +161,7 @@ def headline(rows: pd.DataFrame, coefficient: str) -> None:
             column.metric(escaped(capitalised(FIGURE.display(name))), fixed(row["value"], DIGITS))
             known = not math.isnan(row["low"])
             interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
-            parts = [f"{interval}{row['n']} items", row["word"], row["note"]]
+            parts = [f"{interval}{row['n']} items", row["note"]]
             column.caption(escaped(" ".join(f"{capitalised(part)}." for part in parts if part)))
 
 
@@ -170,7 +170,7 @@ def defined_figures(rows: pd.DataFrame, scope: str) -> None:
     defined = rows[rows["value"].notna()]
     if len(defined):
         notes = ["note"] if (defined["note"] != "").any() else []
-        columns = FIGURES_TABLE.named("figure", scope, "n", "word", *notes)
+        columns = FIGURES_TABLE.named("figure", scope, "n", *notes)
         table(with_interval(defined, scope), "figures", columns, rows=14, decimals=DIGITS)
     for note, same in rows[rows["value"].isna()].groupby("note", sort=False):
         names = ", ".join(map(FIGURE.display, same["name"])) if len(defined) else "None of these figures"
