@@ -295,6 +295,37 @@ def _logit_distances(value: float, low: float, high: float) -> tuple[float, floa
     return float(max(below, 0.0)), float(max(above, 0.0))
 
 
+class ConfirmedCalls(NamedTuple):
+    """Of the rated pairs to which the judge gave a label: how many people give it too, and the share of all such pairs.
+
+    rated, confirmed, divided  pairs; `divided`: an open dispute in which this label was given, which counts in parts
+    share                      with its 95 % interval; exact where every such pair of the run is rated
+    """
+
+    rated: int
+    confirmed: int
+    divided: int
+    share: ShareEstimate
+
+
+def confirmed_calls(ratings: Ratings, label: Label) -> ConfirmedCalls:
+    """The judge's precision for a label, with open disputes split between the labels given, as in the corrected shares.
+
+    Dropping them would drop the difficult pairs, and so flatter the judge. Counts pairs as they were sampled.
+    """
+    given, called = human_labels(ratings)[:, label.code], ratings.labels[JUDGE] == label.code
+    own = called & ~np.isnan(given)
+    n, events = int(own.sum()), float(given[own].sum())
+    pairs, design = math.inf, ratings.design
+    if design is not None and not np.isin(design.stratum[called], design.stratum[~called]).any():
+        pairs = float(design.pairs[np.unique(design.stratum[called])].sum())
+    if n and math.isfinite(pairs):
+        share = stratified_share([events], [n], [pairs])
+    else:
+        share = ShareEstimate(np.array(events / n if n else math.nan), *wilson(events, n))
+    return ConfirmedCalls(n, int((given[own] == 1).sum()), int(((given[own] > 0) & (given[own] < 1)).sum()), share)
+
+
 # -- Error rates of annotators and probable true labels, from three or more ratings of each item -------------
 # A majority takes every annotator to be equally right. Dawid and Skene (1979), J. R. Stat. Soc. C 28, estimate from the ratings
 # alone with which probability each annotator gives which label to an item of which true label, and from these the probability of
@@ -325,13 +356,20 @@ def can_tell_annotators_apart(ratings: Ratings) -> bool:
 
 
 def true_labels(ratings: Ratings) -> TrueLabels:
-    """The model's estimate for a study of pairs."""
-    return dawid_skene(np.array([ratings.labels[annotator] for annotator in ratings.annotators]), len(LABELS))
+    """The model's estimate for a study of pairs; labels are as common in each stratum as they are there, by the judge's label."""
+    codes = np.array([ratings.labels[annotator] for annotator in ratings.annotators])
+    design = ratings.design
+    if design is None:
+        return dawid_skene(codes, len(LABELS))
+    stratum = design.stratum if design.verdict is None else design.verdict[design.stratum]
+    return dawid_skene(codes, len(LABELS), stratum=stratum)
 
 
-def dawid_skene(codes: Codes, size: int, pseudo_items: float = 1.0) -> TrueLabels:
+def dawid_skene(codes: Codes, size: int, pseudo_items: float = 1.0, stratum: Codes | None = None) -> TrueLabels:
     """`codes` (annotators, items) of `size` labels, MISSING where not given.
 
+    stratum       of each item, from 0: how common a label is, is estimated in each. One estimate for a sample drawn by the
+                  judge's label would take a label as equally probable whatever the judge said
     pseudo_items  added to every row of every confusion matrix, spread evenly, so what was never seen is not impossible;
                   0 is the original
     """
@@ -340,8 +378,10 @@ def dawid_skene(codes: Codes, size: int, pseudo_items: float = 1.0) -> TrueLabel
     votes = is_given[:, rated].sum(axis=0)
     probability = votes / votes.sum(axis=1, keepdims=True)
     confusion = np.zeros((len(codes), size, size))
+    member = np.zeros(int(rated.sum()), dtype=np.intp) if stratum is None else np.unique(stratum[rated], return_inverse=True)[1]
+    belongs = (member[:, None] == np.arange(member.max(initial=0) + 1)).astype(float)
     for _ in range(ROUNDS):
-        shares = probability.mean(axis=0)
+        shares = (belongs.T @ probability / belongs.sum(axis=0)[:, None])[member]
         counts = np.einsum("it,ril->rtl", probability, is_given[:, rated]) + pseudo_items / size
         confusion = counts / np.maximum(counts.sum(axis=2, keepdims=True), np.finfo(float).tiny)
         with np.errstate(divide="ignore"):

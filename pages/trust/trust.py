@@ -11,10 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.measures import PRECISION
+from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, confirmed_calls, prevalence
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
@@ -286,29 +286,29 @@ def counted_sentence(source: RatingSource) -> str:
     counted = figure(source.report, reference_of(source), JUDGE, "accuracy")["n"]
     left_out = source.rated - counted
     settled = "a label after adjudication" if reference_of(source) == GOLD else "a label on which the raters agree"
-    words = f"Counted: {counted:,} pairs that have {settled} and a verdict of the judge."
+    words = (
+        f"Counted for all labels, and for what the judge finds: {counted:,} pairs that have {settled} and a verdict of the judge."
+    )
     return f"{words} {left_out:,} other rated pairs lack one of the two." if left_out else words
 
 
 def label_sentence(source: RatingSource, label: Label) -> str:
     """Of the pairs to which the judge gave a label, how many raters confirm; of those that raters give it, how many it finds."""
     by, scope = reference_of(source), SAMPLE if source.ratings.design is None else POPULATION
-    sampled, weighted, recall = (
-        figure(source.report, by, JUDGE, name, label.value, of)
-        for name, of in ((PRECISION, SAMPLE), (PRECISION, scope), ("recall", scope))
-    )
-    # The interval of the run knows how many pairs are left, but its share is that of the counts only where nothing is weighted.
-    precision = weighted if math.isclose(weighted["value"], sampled["value"]) else sampled
+    recall = figure(source.report, by, JUDGE, "recall", label.value, scope)
+    calls = confirmed_calls(source.ratings, label)
     word, who = label.value.lower(), source.kind.words
-    if undefined(precision):
-        confirmed = f"The judge called none of the rated pairs {word}."
+    if calls.rated:
+        divided = f" and are divided on {calls.divided:,}, which count in parts" if calls.divided else ""
+        value, low, high = map(float, calls.share)
+        share = share_words({"value": value, "low": low, "high": high})
+        confirmed = f"Of {calls.rated:,} pairs called {word}, {who} confirm {calls.confirmed:,}{divided} ({share})."
     else:
-        right = round(precision["value"] * precision["n"])
-        confirmed = f"Of {precision['n']:,} pairs called {word}, {who} confirm {right:,} ({share_words(precision)})."
+        confirmed = f"The judge called none of the rated pairs {word}."
     if undefined(recall):
         return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
     in_run = "; weighted to the run" if scope == POPULATION else ""
-    care = FEW if "too small" in precision["note"] + recall["note"] else ""
+    care = FEW if calls.rated < MIN_ITEMS or "too small" in recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
     recall_words = f"{percent(recall['value'], 0)} of those that {who} call {word} (95 % interval {span}{in_run})"
     return f"{confirmed} It finds {recall_words}.{care}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from annotation.agreement.comparisons import StratifiedTable, imagined_labels
-from annotation.agreement.estimates import Estimate, estimate_measure, multi_rater_estimates
+from annotation.agreement.estimates import SKEWED_NOTE, Estimate, estimate_measure, multi_rater_estimates
 from annotation.agreement.measures import Measure, classifier_measures, kappa_of_disagreement, label_measures, two_rater_measures
 from audit.stats.agreement import derivatives
 from audit.stats.intervals import ShareEstimate, Z, quotient_interval, wilson
@@ -91,6 +91,15 @@ def test_a_small_figure_says_how_small() -> None:
     assert of("agreement", [[4, 1], [1, 1]]).note == "too small: 7 items, 10 needed"
     assert of("recall", [[1, 0], [9, 30]]).note == "too small: 1 item, 10 needed"
     assert of("agreement", [[5, 1], [1, 3]]).note == ""
+
+
+@pytest.mark.parametrize("items", [50, 200, 400])
+def test_a_weighted_kappa_of_items_with_one_label_is_flagged_at_any_size(items: int) -> None:
+    skewed = np.diag([0.9, 0.06, 0.04]) * items
+    measures = {measure.name: measure for measure in two_rater_measures(3)}
+    assert of("kappa_quadratic", skewed.tolist(), measures).note == SKEWED_NOTE
+    assert "77 to 93 %" in SKEWED_NOTE
+    assert of("kappa_quadratic", (np.eye(3) * items / 3).tolist(), measures).note == ""
 
 
 def test_kappa_of_disagrees_or_not_is_that_of_the_table_of_two() -> None:

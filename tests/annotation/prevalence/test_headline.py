@@ -8,11 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, disagreement_rate, total_interval
+from annotation.prevalence.estimates import (
+    CorrectedRate,
+    confirmed_calls,
+    corrected_disagreement,
+    disagreement_rate,
+    total_interval,
+)
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
 from audit.errors import AuditError
+from audit.vocabulary import Label
 from benchmarks.coverage import WORLDS, total_coverage
 from tests.annotation.studies import simulated_run
 from tests.simulator.config import paper_config
@@ -100,3 +107,15 @@ def test_the_nih_release_is_corrected_downwards(nih: Path) -> None:
     assert rate.judge == pytest.approx(64 / 716)  # 61 divergent and 3 contradictory of 722 pairs, 6 of them absent
     assert rate.value == pytest.approx((0.0675 + 0.0612) / 2 / (1 - 6 / 722), abs=1e-4)
     assert rate.low < rate.value < rate.high < 0.1
+
+
+def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
+    frame = labelled([("DIVERGENT", label, 10.0) for label in ("DIVERGENT", "DIVERGENT", "CONSISTENT", "COMPLEMENTARY")])
+    frame.loc[3, "annotator_b"] = "DIVERGENT"
+    calls = confirmed_calls(ratings_from(frame), Label.DIVERGENT)
+    assert calls[:3] == (4, 2, 1)
+    assert float(calls.share.value) == pytest.approx(2.5 / 4)
+    assert 0 < calls.share.low < 2.5 / 4 < calls.share.high < 1
+    # Where every pair of the stratum is rated the share is known exactly
+    exact = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
+    assert (exact.share.low, exact.share.high) == (2.5 / 4, 2.5 / 4)
