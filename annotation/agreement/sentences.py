@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
-from annotation.agreement.tables import LABEL, MEASURE_NAMES, rater_name
+from annotation.agreement.tables import MEASURE_NAMES, rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
-from annotation.schemes import PAIRS
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 from audit.tables import Row
 
@@ -81,12 +79,12 @@ def together_sentence(report: AgreementReport) -> str:
 
 
 def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
-    """How far the judge agrees with a reference standard, and the label of which the fewest calls are confirmed."""
+    """How far the judge agrees with a reference standard."""
     raw = figure(report, by, JUDGE, "accuracy")
     if reason := undefined(raw):
         return f"How often the judge gives {_label_of(by, named)} is not known ({reason})."
     words = f"The judge gave {_label_of(by, named)} to {same_of(raw)} items ({share_words(raw)})"
-    return f"{words}{_beyond_chance(report, by, JUDGE)}.{_least_confirmed(report, by)}"
+    return f"{words}{_beyond_chance(report, by, JUDGE)}."
 
 
 def _label_of(by: str, named: Named) -> str:
@@ -117,18 +115,6 @@ def _kappa(report: AgreementReport, first: str, second: str, name: str, scope: s
         return figure(report, first, second, name, scope=scope)
     except KeyError:  # labels without an order have no weighted one, and a comparison of systems has no disagreement
         return None
-
-
-def _least_confirmed(report: AgreementReport, by: str) -> str:
-    """A kappa above .9 is possible although one label is right only half of the time, so that label is named too."""
-    calls = [figure(report, by, JUDGE, "precision", word) for word in PAIRS.words]
-    known = [row for row in calls if row["n"] >= MIN_ITEMS and not undefined(row)]
-    if not known:
-        return ""
-    worst = min(known, key=lambda row: row["value"])
-    return (
-        f" Raters confirm it least often where it says {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
-    )
 
 
 def weighted_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:

@@ -308,12 +308,13 @@ class ConfirmedCalls(NamedTuple):
     share: ShareEstimate
 
 
-def confirmed_calls(ratings: Ratings, label: Label) -> ConfirmedCalls:
+def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> ConfirmedCalls:
     """The judge's precision for a label, with open disputes split between the labels given, as in the corrected shares.
 
     Dropping them would drop the difficult pairs, and so flatter the judge. Counts pairs as they were sampled.
+    `human` as in `prevalence`.
     """
-    given, called = human_labels(ratings)[:, label.code], ratings.labels[JUDGE] == label.code
+    given, called = human_labels(ratings, human)[:, label.code], ratings.labels[JUDGE] == label.code
     own = called & ~np.isnan(given)
     n, events = int(own.sum()), float(given[own].sum())
     pairs, design = math.inf, ratings.design

@@ -15,6 +15,7 @@ from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, confirmed_calls, prevalence
+from annotation.prevalence.sentences import confirmed_words
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
@@ -299,10 +300,7 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     calls = confirmed_calls(source.ratings, label)
     word, who = label.value.lower(), source.kind.words
     if calls.rated:
-        divided = f" and are divided on {calls.divided:,}, which count in parts" if calls.divided else ""
-        value, low, high = map(float, calls.share)
-        share = share_words({"value": value, "low": low, "high": high})
-        confirmed = f"Of {calls.rated:,} pairs called {word}, {who} confirm {calls.confirmed:,}{divided} ({share})."
+        confirmed = f"Of the pairs called {word}, {who} confirm {confirmed_words(calls)}."
     else:
         confirmed = f"The judge called none of the rated pairs {word}."
     if undefined(recall):

@@ -47,6 +47,7 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
+from annotation.prevalence.sentences import least_confirmed_sentence
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
@@ -104,7 +105,8 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
     for first, second in combinations(people, 2):
         st.markdown(escaped(people_sentence(report, first, second, shown.name)))
     if by:
-        st.markdown(escaped(f"{judge_sentence(report, by, shown.name)} {weighted_sentence(report, by, shown.name)}"))
+        sentences = judge_sentence(report, by, shown.name), least_confirmed_sentence(shown.ratings, by)
+        st.markdown(escaped(" ".join([*sentences, weighted_sentence(report, by, shown.name)])))
         if registration := registered(shown.study.study_id):
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))

@@ -15,6 +15,7 @@ from annotation.prevalence.estimates import (
     disagreement_rate,
     total_interval,
 )
+from annotation.prevalence.sentences import confirmed_words
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
@@ -116,6 +117,8 @@ def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
     assert calls[:3] == (4, 2, 1)
     assert float(calls.share.value) == pytest.approx(2.5 / 4)
     assert 0 < calls.share.low < 2.5 / 4 < calls.share.high < 1
+    assert confirmed_words(calls).startswith("2 of 4 (63 %, 95 % interval ")
+    assert confirmed_words(calls).endswith("; divided on 1, which count in parts)")
     # Where every pair of the stratum is rated the share is known exactly
     exact = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
     assert (exact.share.low, exact.share.high) == (2.5 / 4, 2.5 / 4)
