@@ -1,23 +1,29 @@
 """How often the 95 % intervals of R_div hold the true rate, and how wide they are, on simulated samples.
 
-    python -m benchmarks.coverage [--samples N] [--worlds NAME ...] [--handbooks N ...] [--questions N ...]
+    python -m benchmarks.coverage [--samples N] [--worlds NAME ...] [--handbooks N ...] [--questions N ...] [--total RATED]
 
 Populations have kinds of questions and kinds of handbooks, each equally common, so that their true rate is known exactly; a
 sample draws questions and handbooks at random. Printed for each population and size: the share of intervals that hold the true
 rate, the mean half-width, and its ratio to the oracle's, 1.96 standard deviations of the rate over the same samples. The samples
 of a cell are the same in every run.
+
+With --total a judge errs on the pairs of each sample, raters label RATED pairs of each of its labels, and three intervals are
+asked for the true rate elsewhere: that of the judge's rate, that of the corrected rate of these pairs, and the total one.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from annotation.prevalence.estimates import corrected_disagreement, total_interval
+from annotation.ratings.table import Ratings, ratings_from
 from audit.stats.intervals import Z
 from audit.stats.pair_table import COUPLE_BASE, DISAGREEING, PRESCREENED, PRESENT, RATES, Pairs, rate_intervals
 from audit.vocabulary import Label
@@ -115,6 +121,71 @@ def _rate(pairs: Pairs) -> tuple[float, float, float]:
     return event / present, float(low[0]), float(high[0])
 
 
+FALSE_ALARMS, MISSED = 0.10, 0.25
+"""The errors of the judge of `total_coverage`: shares of the agreements and of the disagreements."""
+
+
+@dataclass(frozen=True)
+class TotalCoverage:
+    """Shares of samples in which an interval holds the true rate of other questions and handbooks; `half_width` of the total one.
+
+    judge, corrected, covered  the interval of the judge's rate, that of the corrected rate of these pairs, and both together
+    oracle                     1.96 standard deviations of the corrected rate over the samples
+    """
+
+    judge: float
+    corrected: float
+    covered: float
+    half_width: float
+    oracle: float
+
+
+def total_coverage(population: Population, questions: int, handbooks: int, per_label: int, samples: int) -> TotalCoverage:
+    """Draws samples with a fixed seed, has a judge err on their pairs, and has raters label `per_label` pairs of each label."""
+    rng, true = np.random.default_rng([SEED, questions, handbooks, per_label]), population.rates()["r_div"]
+    held, widths, rates = [], [], []
+    for _ in range(samples):
+        judged, ratings = _judged_and_rated(population.sample(questions, handbooks, rng), per_label, rng)
+        rate, (_, low, high) = corrected_disagreement(ratings), _rate(judged)
+        intervals = (low, high), (rate.low, rate.high), total_interval(rate, (np.array(low), np.array(high)))
+        held.append([ends[0] <= true <= ends[1] for ends in intervals])
+        widths.append((intervals[-1][1] - intervals[-1][0]) / 2)
+        rates.append(rate.value)
+    judge, corrected, total = np.mean(held, axis=0).tolist()
+    return TotalCoverage(judge, corrected, total, float(np.nanmean(widths)), float(Z * np.nanstd(rates)))
+
+
+def _judged_and_rated(pairs: Pairs, per_label: int, rng: np.random.Generator) -> tuple[Pairs, Ratings]:
+    """The pairs with a judge's labels instead of the true ones, and the true labels of some of each of its labels."""
+    present, true = pairs.outcome != PRESCREENED, pairs.outcome == Label.DIVERGENT.code
+    called = rng.random(len(true)) < np.where(true, 1 - MISSED, FALSE_ALARMS)
+    names = {label.code: label.value for label in (Label.CONSISTENT, Label.DIVERGENT)}
+    judged = np.where(present, np.where(called, Label.DIVERGENT.code, Label.CONSISTENT.code), PRESCREENED).astype(np.uint8)
+    rows: list[dict[str, object]] = []
+    for code, name in names.items():
+        own = np.flatnonzero(judged == code)
+        chosen = rng.choice(own, min(per_label, len(own)), replace=False)
+        right = [names[Label.DIVERGENT.code if true[row] else Label.CONSISTENT.code] for row in chosen]
+        rows += [
+            {"item_id": f"i{row}", "annotator_a": label, "annotator_b": label, "judge": name,
+             "design_weight": len(own) / len(chosen)}
+            for row, label in zip(chosen, right, strict=True)
+        ]  # fmt: skip
+    return replace(pairs, outcome=judged), ratings_from(pd.DataFrame(rows))
+
+
+def _print_total(cells: Iterable[tuple[str, int, int]], samples: int, per_label: int) -> None:
+    heads = f"{'handbooks':>10}{'questions':>10}{'judge':>8}{'corrected':>10}{'total':>8}{'half-width':>11}{'/ oracle':>9}"
+    print(f"{'population':<18}{'true':>8}{heads}")
+    for world, handbooks, questions in cells:
+        found = total_coverage(WORLDS[world], questions, handbooks, per_label, samples)
+        print(
+            f"{world:<18}{WORLDS[world].rates()['r_div']:>8.4f}{handbooks:>10}{questions:>10}{found.judge:>8.3f}"
+            f"{found.corrected:>10.3f}{found.covered:>8.3f}{found.half_width:>11.4f}{found.half_width / found.oracle:>9.2f}",
+            flush=True,
+        )
+
+
 def _cells(arguments: argparse.Namespace) -> Iterator[tuple[str, int, int]]:
     yield from product(arguments.worlds, arguments.handbooks, arguments.questions)
 
@@ -141,8 +212,12 @@ def main() -> None:
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--handbooks", type=int, nargs="+", default=list(HANDBOOKS))
     parser.add_argument("--questions", type=int, nargs="+", default=list(QUESTIONS))
+    parser.add_argument("--total", type=int, metavar="RATED", help="the total interval of the rate, with so many ratings a label")
     arguments = parser.parse_args()
-    _print(_cells(arguments), arguments.samples)
+    if arguments.total:
+        _print_total(_cells(arguments), arguments.samples, arguments.total)
+    else:
+        _print(_cells(arguments), arguments.samples)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ the items themselves are the trials.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -33,11 +32,11 @@ from audit.vocabulary import LABELS, SIGNIFICANCES
 
 MIN_ITEMS = 10
 """A figure based on fewer items, or known no better than from fewer independent ones, is marked as too small."""
-SKEWED, MIN_SKEWED_ITEMS = 0.75, 200
-SKEWED_NOTE = "few items, nearly all with one label: in simulated samples such intervals contained the truth in 90 to 93 %"
+SKEWED = 0.75
+SKEWED_NOTE = (
+    "nearly all items have one label: in simulated samples of 50 to 400 items such intervals contained the truth in 77 to 93 %"
+)
 EXACT = "exact: every pair of the run that the judge calls so is rated"
-LANDIS_KOCH_ENDS = (0.2, 0.4, 0.6, 0.8)
-LANDIS_KOCH_WORDS = ("slight", "fair", "moderate", "substantial", "almost perfect")
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Estimate:
     value, low, high  NaN where undefined
     se                standard error of the value (delta method), NaN where undefined
     n                 items in its denominator
-    word              Landis and Koch's, for a chance-corrected figure
     note              empty, or `undefined: ...`, `too small: ...`, `no interval: ...`, `exact: ...`
     """
 
@@ -59,7 +57,6 @@ class Estimate:
     high: float
     se: float
     n: int
-    word: str = ""
     note: str = ""
 
 
@@ -87,7 +84,7 @@ def estimate_measure(
             return undefined(measure.name, label, n, reason)
         se, trials = spread(measure, table, n)
         scale = measure.scale(table.table)
-    estimate = _with_interval(measure.name, label, value, se, n, trials, scale, measure.beyond_chance)
+    estimate = _with_interval(measure.name, label, value, se, n, trials, scale)
     if table.weighted and measure.misses is not None:
         estimate = _with_strata_interval(estimate, measure, table)
     if table.weighted and measure.name == PRECISION:
@@ -127,10 +124,10 @@ def _cautious_trials(measure: Measure, table: StratifiedTable, n: int) -> float:
 
 
 def _flagged_where_skewed(estimate: Estimate, table: StratifiedTable) -> Estimate:
-    """Few items, nearly all with one label: no interval of a weighted coefficient then has sufficient coverage."""
+    """Nearly all items have one label: no interval of a weighted coefficient then has sufficient coverage."""
     cells = table.table
     most = float(np.minimum(cells.sum(axis=0), cells.sum(axis=1)).max()) / max(table.items, 1)
-    if estimate.note or most < SKEWED or estimate.n >= MIN_SKEWED_ITEMS:
+    if estimate.note or most < SKEWED:
         return estimate
     return replace(estimate, note=SKEWED_NOTE)
 
@@ -179,11 +176,9 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     return replace(mean, low=min(mean.low, mean.value - below), high=max(mean.high, mean.value + above))
 
 
-def _with_interval(
-    name: str, label: str, value: float, se: float, n: int, trials: float, scale: Scale, beyond_chance: bool
-) -> Estimate:
+def _with_interval(name: str, label: str, value: float, se: float, n: int, trials: float, scale: Scale) -> Estimate:
     low, high = scaled_wilson(value, se, trials, scale)
-    return Estimate(name, label, value, low, high, se, n, landis_koch(value) if beyond_chance else "", too_small(n, trials))
+    return Estimate(name, label, value, low, high, se, n, too_small(n, trials))
 
 
 def too_small(n: int, trials: float) -> str:
@@ -191,11 +186,6 @@ def too_small(n: int, trials: float) -> str:
     if n < MIN_ITEMS:
         return f"too small: {n} item{'' if n == 1 else 's'}, {MIN_ITEMS} needed"
     return f"too small: as precise as {trials:.0f} independent items, {MIN_ITEMS} needed" if trials < MIN_ITEMS - 0.5 else ""
-
-
-def landis_koch(value: float) -> str:
-    """The word of Landis and Koch (1977), Biometrics 33, for a kappa of this size."""
-    return "poor" if value < 0 else LANDIS_KOCH_WORDS[bisect_left(LANDIS_KOCH_ENDS, value)]
 
 
 def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
@@ -234,8 +224,7 @@ def _multi_rater_estimate(
     scale = chance_scale(expected_disagreement)
     trials = effective_n(estimate.value, estimate.se, estimate.n, scale)
     trials = min(trials, estimate.n) if never_matched else trials
-    beyond_chance = expected_disagreement < 1
-    return _with_interval(name, "", estimate.value, estimate.se, estimate.n, trials, scale, beyond_chance)
+    return _with_interval(name, "", estimate.value, estimate.se, estimate.n, trials, scale)
 
 
 Together = Callable[[RatedItems, int], tuple[CoefficientEstimate, float]]

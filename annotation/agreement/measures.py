@@ -39,7 +39,6 @@ class Measure:
     n                  table -> items in its denominator
     spread             the formula that is differentiated for the standard error: `formula`, unless the literature differs
     undefined_reason   why it can be undefined, with placeholders for the names of the two raters
-    beyond_chance      whether chance is taken out, so the words of Landis and Koch apply
     parts              for a mean over labels, the measures it is the mean of
     misses             for a figure of one label that is hits / (hits + misses), hits being the label's own cell: tables ->
                        misses; given where hits and misses come from different strata
@@ -52,7 +51,6 @@ class Measure:
     n: Callable[[Floats], float]
     spread: Formula
     undefined_reason: str
-    beyond_chance: bool = False
     parts: tuple[Measure, ...] = ()
     misses: Callable[[Floats], Floats] | None = None
     label_index: int = 0
@@ -71,6 +69,24 @@ def two_rater_measures(size: int, ordered: bool = True) -> tuple[Measure, ...]:
         _alpha_measure("alpha_ordinal", agreement.ordinal_distance),
     )
     return tuple(measure for measure in measures if ordered or measure.name not in FOR_ORDERED_LABELS)
+
+
+def kappa_of_disagreement(size: int, disagreeing: Sequence[int]) -> Measure:
+    """Cohen's kappa of *disagrees or not*: of K declared labels, those with these indices count as one, the others as another."""
+    member = np.zeros((size, 2))
+    member[np.arange(size), np.isin(np.arange(size), list(disagreeing)).astype(int)] = 1
+    plain = _chance_corrected_measure("kappa_disagrees", identity(2), agreement.conger)
+
+    def collapsed(table: Values) -> Values:
+        return np.asarray(member.T @ table @ member)
+
+    def formula(table: Values) -> Values:
+        return plain.formula(collapsed(table))
+
+    return replace(
+        plain, formula=formula, spread=formula, scale=lambda table: plain.scale(collapsed(table)),
+        undefined_reason="{first} and {second} call every item a disagreement, or none",
+    )  # fmt: skip
 
 
 def classifier_measures(size: int, in_play: Sequence[int] = ()) -> tuple[Measure, ...]:
@@ -137,7 +153,7 @@ def _chance_corrected_measure(name: str, weights: Floats, chance: Chance) -> Mea
     def scale(table: Floats) -> Scale:
         return chance_scale(1 - float(chance(RatedItems.from_table(table), identity(len(weights)))))
 
-    return Measure(name, formula, scale, _item_count, formula, SAME_LABEL, beyond_chance=True)
+    return Measure(name, formula, scale, _item_count, formula, SAME_LABEL)
 
 
 def _alpha_measure(name: str, distance: Distance) -> Measure:
@@ -152,7 +168,7 @@ def _alpha_measure(name: str, distance: Distance) -> Measure:
     def scale(table: Floats) -> Scale:
         return chance_scale(1 - float(agreement.fleiss(RatedItems.from_table(table), identity(table.shape[-1]))))
 
-    return Measure(name, formula, scale, _item_count, spread, SAME_LABEL, beyond_chance=True)
+    return Measure(name, formula, scale, _item_count, spread, SAME_LABEL)
 
 
 def raw_agreement(table: Values) -> Values:

@@ -31,7 +31,14 @@ from annotation.agreement.estimates import (
     too_small,
     undefined,
 )
-from annotation.agreement.measures import PRECISION, Measure, classifier_measures, label_measures, two_rater_measures
+from annotation.agreement.measures import (
+    PRECISION,
+    Measure,
+    classifier_measures,
+    kappa_of_disagreement,
+    label_measures,
+    two_rater_measures,
+)
 from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, Ratings
@@ -39,6 +46,7 @@ from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.stats.bootstrap import stratified_draws
 from audit.stats.intervals import ShareEstimate, percentiles, stratified_share, wilson
+from audit.vocabulary import DISAGREEING
 
 # -- the annotators' work ------------------------------------------------------------------------------------
 # Time per item, drift of labels over time, and intra-rater (test-retest) reliability.
@@ -46,7 +54,7 @@ from audit.stats.intervals import ShareEstimate, percentiles, stratified_share, 
 QUARTERS = 4
 TIME_COLUMNS = ("annotator", "n", "median_s", "fastest_tenth_s", "slowest_tenth_s", "first_quarter_s", "last_quarter_s")
 DRIFT_COLUMNS = ("annotator", "against", "quarter", "n", "value", "low", "high", "note")
-RETEST_COLUMNS = ("annotator", "name", "value", "low", "high", "n", "word", "note")
+RETEST_COLUMNS = ("annotator", "name", "value", "low", "high", "n", "note")
 
 
 def time_per_item(ratings: Ratings) -> pd.DataFrame:
@@ -113,7 +121,7 @@ def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS) -> pd.DataFr
         name              the headline coefficient of the scheme, agreement (the share with the same label)
         value, low, high  float, with its 95 % interval; NaN where undefined
         n                 int, items labelled both times
-        word, note        as in the figures of the report
+        note              as in the figures of the report
     """
     by_annotator = repeats.groupby("annotator", sort=True)
     rows = [row for annotator, pairs in by_annotator for row in _retest_rows(str(annotator), pairs, scheme)]
@@ -129,7 +137,7 @@ def _retest_rows(annotator: str, pairs: pd.DataFrame, scheme: Scheme) -> Iterato
         estimate = estimate_measure(
             measures[name], StratifiedTable.unweighted(table.to_numpy()), raters=("the first labels", "the second")
         )
-        yield annotator, name, estimate.value, estimate.low, estimate.high, estimate.n, estimate.word, estimate.note
+        yield annotator, name, estimate.value, estimate.low, estimate.high, estimate.n, estimate.note
 
 
 def _quarters(order: Floats) -> Codes:
@@ -146,7 +154,7 @@ ALL_ANNOTATORS = "all annotators"
 ANNOTATORS_AND_JUDGE = "annotators and judge"
 WITHOUT_VERDICT = "without a verdict"
 RATED_ONCE = "rated by one annotator only"
-FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "word", "note")
+FIGURE_COLUMNS = ("about", "first", "second", "scope", "name", "label", "value", "low", "high", "se", "n", "note")
 CELL_COLUMNS = ("about", "first", "second", "scope", "first_label", "second_label", "count")
 NO_DESIGN = "the table has no column design_weight, so it is unknown how many pairs of the run an item represents"
 Row = tuple[object, ...]
@@ -159,7 +167,7 @@ class AgreementReport:
     figures    one row per figure, columns FIGURE_COLUMNS: about (label, significance), the two raters (the first is what the
                judge is measured by; `second` is empty for a prevalence), scope (`sample`: these items; `population`: weighted
                to the run), name, label (empty where of all), value with its 95 % interval, standard error, items in the
-               denominator, Landis and Koch's word, note
+               denominator, note
     confusion  one row per cell, columns CELL_COLUMNS; count is items, or in the population estimated pairs of the run
     errors     see `judge_errors`
     times      see `time_per_item`; drift, see `drift`: no rows where the table has neither times nor an order of work
@@ -276,6 +284,8 @@ def _with_exact_precision(figures: pd.DataFrame) -> pd.DataFrame:
 def _measures(comparison: Comparison, in_play: Sequence[int]) -> Iterator[tuple[Measure, str]]:
     size = len(comparison.order)
     yield from ((measure, "") for measure in two_rater_measures(size, comparison.ordered))
+    if comparison.order == PAIRS.words:
+        yield kappa_of_disagreement(size, [label.code for label in DISAGREEING]), ""
     if comparison.of_judge and comparison.about == "label":
         yield from ((measure, "") for measure in classifier_measures(size, in_play))
         yield from ((measure, label) for index, label in enumerate(comparison.order) for measure in label_measures(index))

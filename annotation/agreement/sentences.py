@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport
-from annotation.agreement.tables import LABEL, MEASURE_NAMES, rater_name
+from annotation.agreement.tables import MEASURE_NAMES, rater_name
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
-from annotation.schemes import PAIRS
 from audit.charts.style import coefficient, coefficient_interval, interval, percent
 from audit.tables import Row
 
 Named = Callable[[str], str]
+KAPPAS = ("kappa_quadratic", "kappa", "kappa_disagrees")
 
 
 def figure(report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = SAMPLE) -> Row:
@@ -59,10 +58,10 @@ def coefficient_words(row: Row, digits: int = 2) -> str:
 def people_sentence(report: AgreementReport, first: str, second: str, named: Named = rater_name) -> str:
     """How far two annotators agree with each other."""
     names = f"{capitalised(named(first))} and {named(second)}"
-    raw, kappa = (figure(report, first, second, name) for name in ("agreement", report.scheme.headline))
+    raw = figure(report, first, second, "agreement")
     if reason := undefined(raw):
         return f"{names}: agreement is not known ({reason})."
-    return f"{names} gave the same label to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, kappa)}."
+    return f"{names} gave the same label to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, first, second)}."
 
 
 def together_sentence(report: AgreementReport) -> str:
@@ -73,51 +72,58 @@ def together_sentence(report: AgreementReport) -> str:
     if reason := undefined(raw):
         return f"All annotators together: agreement is not known ({reason})."
     # The headline's name in the tables is that of two raters
-    beyond = "" if undefined(kappa) else f"; kappa of all annotators (Conger): {coefficient_words(kappa)}, {kappa['word']}"
+    beyond = "" if undefined(kappa) else f"; kappa of all annotators (Conger): {coefficient_words(kappa)}"
     return (
         f"Of two annotators of an item, the labels are the same with a share of {share_words(raw)} ({raw['n']:,} items){beyond}."
     )
 
 
 def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
-    """How far the judge agrees with a reference standard, and the label of which the fewest calls are confirmed."""
-    raw, kappa = (figure(report, by, JUDGE, name) for name in ("accuracy", report.scheme.headline))
+    """How far the judge agrees with a reference standard."""
+    raw = figure(report, by, JUDGE, "accuracy")
     if reason := undefined(raw):
         return f"How often the judge gives {_label_of(by, named)} is not known ({reason})."
     words = f"The judge gave {_label_of(by, named)} to {same_of(raw)} items ({share_words(raw)})"
-    return f"{words}{_beyond_chance(report, kappa)}.{_least_confirmed(report, by)}"
+    return f"{words}{_beyond_chance(report, by, JUDGE)}."
 
 
 def _label_of(by: str, named: Named) -> str:
     return {GOLD: "the gold label", MAJORITY: "the majority's label"}.get(by) or f"the label of {named(by)}"
 
 
-def _beyond_chance(report: AgreementReport, kappa: Row) -> str:
-    if undefined(kappa):
-        return ""
-    return f"; {MEASURE_NAMES[report.scheme.headline]}: {coefficient_words(kappa)}, {kappa['word']}"
+def _beyond_chance(report: AgreementReport, first: str, second: str) -> str:
+    words = kappa_words(report, first, second)
+    return f"; {words}" if words else ""
 
 
-def _least_confirmed(report: AgreementReport, by: str) -> str:
-    """A kappa above .9 is possible although one label is right only half of the time, so that label is named too."""
-    calls = [figure(report, by, JUDGE, "precision", word) for word in PAIRS.words]
-    known = [row for row in calls if row["n"] >= MIN_ITEMS and not undefined(row)]
-    if not known:
-        return ""
-    worst = min(known, key=lambda row: row["value"])
-    return (
-        f" Raters confirm it least often where it says {LABEL.display(worst['label'])}: {same_of(worst)} ({share_words(worst)})."
-    )
+def kappa_words(report: AgreementReport, first: str, second: str) -> str:
+    """The kappas of two raters, in the same words everywhere; "" where they are undefined.
+
+    Weighted to the run where that is known: a sample drawn label by label has another mixture of labels, and its kappa is that
+    of the mixture. The headline comes first, then kappa without weights for distances, and that of *disagrees or not*.
+    """
+    for scope in (SAMPLE,) if report.population else (POPULATION, SAMPLE):
+        named = [(name, _kappa(report, first, second, name, scope)) for name in KAPPAS]
+        known = [f"{MEASURE_NAMES[name]} {coefficient_words(row)}" for name, row in named if row and not undefined(row)]
+        if known:
+            return f"{'' if scope == SAMPLE else 'weighted to the run: '}{', '.join(known)}"
+    return ""
+
+
+def _kappa(report: AgreementReport, first: str, second: str, name: str, scope: str) -> Row | None:
+    try:
+        return figure(report, first, second, name, scope=scope)
+    except KeyError:  # labels without an order have no weighted one, and a comparison of systems has no disagreement
+        return None
 
 
 def weighted_sentence(report: AgreementReport, by: str, named: Named = rater_name) -> str:
     """The judge's agreement weighted to the run; "" where the report has no figures of the run, or not this one."""
     if report.population:
         return ""
-    raw, kappa = (figure(report, by, JUDGE, name, scope=POPULATION) for name in ("accuracy", report.scheme.headline))
-    if undefined(raw) or undefined(kappa):
-        return ""
+    raw = figure(report, by, JUDGE, "accuracy", scope=POPULATION)
     return (
-        f"Weighted to all pairs of the run, the judge gives {_label_of(by, named)} to {share_words(raw)}; "
-        f"{MEASURE_NAMES[report.scheme.headline]}: {coefficient_words(kappa)}."
+        ""
+        if undefined(raw)
+        else f"Weighted to all pairs of the run, the judge gives {_label_of(by, named)} to {share_words(raw)}."
     )

@@ -19,6 +19,7 @@ MEASURE_NAMES = {
     "kappa_quadratic": "Cohen's kappa, quadratic weights",
     "kappa_linear": "Cohen's kappa, linear weights",
     "kappa": "Cohen's kappa, unweighted",
+    "kappa_disagrees": "Cohen's kappa, disagrees or not",
     "kappa_fleiss": "Fleiss' kappa",
     "agreement": "raw agreement",
     "accuracy": "accuracy",
@@ -41,17 +42,16 @@ FIGURE = Column.text("figure", "Figure", words=MEASURE_NAMES)
 ITEMS = Column.count("n", "n", "items")
 # Named by scope, so a table of one scope on a page has the heading of the table of both in an export.
 VALUES = Column.decimal(SAMPLE, "Sample"), Column.decimal(POPULATION, "Run", "weighted")
-IN_WORDS = Column.text("word", "In words")
 NOTE = Column.text("note", "Note")
 
 FIGURES_TABLE = TableSpec(
     "Agreement of annotators and judge on the label",
-    (Column.text("who", "Between"), FIGURE, ITEMS, *VALUES, IN_WORDS, NOTE),
+    (Column.text("who", "Between"), FIGURE, ITEMS, *VALUES, NOTE),
     (
         f"Majority: the label of more than half of an item's annotators, at least two of them. {GOLD_RULE} {WITHOUT_GOLD}",
         SCOPES,
         INTERVALS,
-        "Kappa with quadratic weights is the headline because labels are ordered. Words, for the sample: Landis and Koch (1977).",
+        "Kappa with quadratic weights is the headline because labels are ordered.",
     ),
 )
 SIGNIFICANCE_TABLE = replace(
@@ -125,7 +125,7 @@ DRIFT_TABLE = TableSpec(
 )  # fmt: skip
 RETEST_TABLE = TableSpec(
     "Intra-rater (test-retest) reliability, on hidden repeats",
-    (ANNOTATOR, FIGURE, ITEMS, Column.decimal("value", "Value"), IN_WORDS, NOTE),
+    (ANNOTATOR, FIGURE, ITEMS, Column.decimal("value", "Value"), NOTE),
     (INTERVALS,),
 )
 
@@ -144,11 +144,11 @@ def with_interval(frame: pd.DataFrame, column: str = "value") -> pd.DataFrame:
 
 
 def figures_by_scope(figures: pd.DataFrame) -> pd.DataFrame:
-    """One row per figure: the values for the sample and for the run side by side, with interval ends, words and notes."""
+    """One row per figure: the values for the sample and for the run side by side, with interval ends and notes."""
     keys = ["about", "first", "second", "figure", "label"]
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in set(figures["scope"])]
     sides = {scope: with_interval(figures[figures["scope"] == scope], scope).set_index(keys) for scope in scopes}
-    wide = sides[SAMPLE][["n", "word"]].copy()
+    wide = sides[SAMPLE][["n"]].copy()
     for scope, own in sides.items():
         wide[[scope, scope + LOW, scope + HIGH]] = own[[scope, scope + LOW, scope + HIGH]]
     notes = pd.DataFrame({scope: own["note"] for scope, own in sides.items()}).reindex(wide.index).fillna("")

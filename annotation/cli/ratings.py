@@ -221,8 +221,7 @@ def _figures_text(spec: TableSpec, figures: pd.DataFrame, *keys: str) -> str:
     wide = figures_by_scope(figures)
     # Without weights there is no figure of the run, and a column of dashes would suggest that one was lost.
     scopes = [scope for scope in (SAMPLE, POPULATION) if scope in wide]
-    words = ["word"] if spec is FIGURES_TABLE else []
-    return _table_text(spec, wide, *keys, "n", *scopes, *words, "note")
+    return _table_text(spec, wide, *keys, "n", *scopes, "note")
 
 
 def _table_text(spec: TableSpec, frame: pd.DataFrame, *columns: str) -> str:

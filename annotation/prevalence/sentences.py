@@ -7,18 +7,24 @@ import math
 import numpy as np
 import pandas as pd
 
+from annotation.agreement.estimates import MIN_ITEMS
+from annotation.agreement.sentences import share_words
 from annotation.agreement.tables import rater_name
 from annotation.prevalence.estimates import (
     CORRECTED,
     DISAGREES,
     JUDGE_ALONE,
+    ConfirmedCalls,
     CorrectedRate,
     can_tell_annotators_apart,
+    confirmed_calls,
     true_labels,
 )
 from annotation.prevalence.planning import items_of_random_sample
-from annotation.ratings.table import Ratings
+from annotation.ratings.table import GOLD, Ratings
+from annotation.schemes import PAIRS
 from audit.charts.style import interval, percent
+from audit.vocabulary import LABELS
 
 
 def disagreement_sentence(shares: pd.DataFrame, source: str) -> str:
@@ -89,6 +95,28 @@ def shared_errors_sentence(errors: pd.DataFrame, wrong: float = 0.05) -> str:
         f"If annotators are wrong together on {percent(wrong, 0)} of the items, and choose a label next to the right one, "
         f"{percent(row['value'])} of all pairs would disagree (95 % interval {interval(row['value_low'], row['value_high'])})."
     )
+
+
+def least_confirmed_sentence(ratings: Ratings, by: str) -> str:
+    """The label of which the fewest calls of the judge are confirmed; "" where no label has enough of them.
+
+    A kappa above .9 is possible although one label is right only half of the time, so that label is named too.
+    """
+    human = by if by in ratings.annotators else GOLD
+    calls = [(label, confirmed_calls(ratings, label, human)) for label in LABELS] if ratings.scheme is PAIRS else []
+    known = [(label, call) for label, call in calls if call.rated >= MIN_ITEMS]
+    if not known:
+        return ""
+    label, worst = min(known, key=lambda one: float(one[1].share.value))
+    return f"Raters confirm it least often where it says {label.value.lower()}: {confirmed_words(worst)}."
+
+
+def confirmed_words(calls: ConfirmedCalls) -> str:
+    """`26 of 40 (69 %, 95 % interval 60 to 77 %; divided on 5, which count in parts)`."""
+    divided = f"; divided on {calls.divided:,}, which count in parts" if calls.divided else ""
+    value, low, high = map(float, calls.share)
+    share = share_words({"value": value, "low": low, "high": high})
+    return f"{calls.confirmed:,} of {calls.rated:,} ({share}{divided})"
 
 
 def _verdict(corrected: pd.Series, judge: float) -> str:

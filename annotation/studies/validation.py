@@ -34,7 +34,12 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.by_group import GROUPS_TABLE
 from annotation.prevalence.estimates import CorrectedRate, by_label, corrected_disagreement
-from annotation.prevalence.sentences import disagreement_sentence, rate_sentence, shared_errors_sentence
+from annotation.prevalence.sentences import (
+    disagreement_sentence,
+    least_confirmed_sentence,
+    rate_sentence,
+    shared_errors_sentence,
+)
 from annotation.prevalence.shared_errors import SHARED_ERROR_RATES, SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, gold_standard
@@ -218,7 +223,7 @@ def results_paragraph(
     sentences = [
         flow.sentence(),
         together_sentence(report), *(people_sentence(report, *pair) for pair in combinations(ratings.annotators, 2)),
-        *_retest(report), judge_sentence(report, by), weighted_sentence(report, by),
+        *_retest(report), judge_sentence(report, by), least_confirmed_sentence(ratings, by), weighted_sentence(report, by),
         disagreement_sentence(shares, "the gold labels"), rate_sentence(rate),
         shared_errors_sentence(shared_errors(ratings)), _open(ratings),
     ]  # fmt: skip
@@ -475,7 +480,7 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
         Table(
             "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
-            FIGURES_TABLE.named("who", "figure", "n", "sample", "word", "note"), (AGREEMENT_NOTE,), n,
+            FIGURES_TABLE.named("who", "figure", "n", "sample", "note"), (AGREEMENT_NOTE,), n,
             population=FIGURES_TABLE.population,
         ).noted(provisional_note(study)),
         table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),

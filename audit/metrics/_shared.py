@@ -36,6 +36,8 @@ ANY_DISPUTE = (
     "pct_any_div grows with the number of {handbooks}, because one disagreeing pair makes {a_question} disputed: compare it only "
     "between groups with as many."
 )
+MANY_INTERVALS = "Each interval is for its row alone: of 20 rows without any difference, about one is marked by chance."
+"""Said wherever many intervals are read at once."""
 WILSON = IntervalNote(Population.QUESTIONS, "{questions} are the units (Wilson 1927)")
 UNSCORED = "Unscored pairs (no readable verdict) enter no rate: a missing verdict is not agreement."
 ABSENCE = (

@@ -20,7 +20,7 @@ from audit.tables import Column, IntervalNote, Population, TableSpec
 
 FALSE_DISCOVERIES = 0.05
 # How far the share moves with the judge's error rates is measured on this many questions; it is the same on more
-MOST_VARIED = 200
+MOST_VARIED = 60
 PAIRS_SQL = """
 select question, handbook_a, handbook_b, disagrees from judged_pairs where present order by question, handbook_a, handbook_b
 """

@@ -12,6 +12,7 @@ from audit.errors import NotInRunError
 from audit.evaluation.gold import ndcg_at
 from audit.evaluation.routing_measures import CUT, MEASURES, RoutedQuestion, source_measures
 from audit.metrics import metric
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM, identity, system_number, systems_of
 from audit.queries.lookup import require_one_of
 from audit.stats.clustered import clustered_ratio_interval
@@ -241,6 +242,7 @@ DIFFERENCE_TABLE = TableSpec(
         *MEANINGS,
         "Difference: the system's value minus the baseline's on the same {question}, on average. Higher, lower: the interval of "
         "the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
+        MANY_INTERVALS,
         IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import DIRECTION, ORGAN, TWO_RUNS, UNSCORED
+from audit.metrics._shared import DIRECTION, MANY_INTERVALS, ORGAN, TWO_RUNS, UNSCORED
 from audit.queries.aligned_runs import PAIRED_SQL, PairedRuns, group_totals, paired_runs
 from audit.queries.lookup import require_one_of
 from audit.queries.pair_counts import SCOPES, default_scope
@@ -40,6 +40,7 @@ RATES_TABLE = TableSpec(
         *(f"{RATE_TITLES[name]}: {RATE_MEANINGS[name]}" for name in RATES),
         UNSCORED,
         "Change: the second run minus the first.",
+        MANY_INTERVALS,
         IntervalNote(
             Population.QUESTIONS_TO_THESE,
             "they are resampled, one draw for both runs (of shares of {questions}: Newcombe's, for trials made twice)",

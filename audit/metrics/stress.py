@@ -11,6 +11,7 @@ import pandas as pd
 from audit.errors import NotInRunError
 from audit.evaluation.stress_measures import StressMeasure, exact_match, token_f1
 from audit.metrics import metric
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM, identity, system_number
 from audit.metrics.systems import DIRECTIONS
 from audit.stats.clustered import clustered_ratio_interval
@@ -423,7 +424,7 @@ PAIRED = TableSpec(
     (
         "Difference: the system's value minus the baseline's on the same instance, on average. Only instances on which both have "
         "something that could be read count. Each instance counts once, however many documents it has.",
-        INTERVAL_NOTE,
+        MANY_INTERVALS, INTERVAL_NOTE,
     ),
 )  # fmt: skip
 

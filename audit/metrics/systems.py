@@ -10,6 +10,7 @@ import pandas as pd
 
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.metrics import metric
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import (
     ANSWERING,
     BY_SYSTEM_QUESTION,
@@ -253,6 +254,7 @@ SYSTEM_DIFFERENCES_TABLE = TableSpec(
         "Difference: the system's value minus the baseline's on the same {question}, on average, so what makes one {question} "
         "harder than another drops out. Only {questions} for which both have a value count.",
         "Higher, lower: the interval of the difference excludes 0. Too few {questions}: the two differ on fewer than five.",
+        MANY_INTERVALS,
         TEXT_MEASURES, COMPOSITE_NOTE, READ,
         IntervalNote(Population.QUESTIONS, "{questions} are resampled"),
     ),

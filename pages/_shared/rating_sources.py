@@ -9,23 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import streamlit as st
 
 from annotation.agreement.report import AgreementReport, agreement_report
 from annotation.label_store.seals import raters_of
 from annotation.label_store.studies import Study, StudyState, list_studies
-from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, human_labels
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, total_interval
 from annotation.ratings.design import MISSING
-from annotation.ratings.table import JUDGE, Ratings, ratings_from
+from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import Account, Role
 from annotation.studies.verdict_store import sample_digest
 from audit.errors import AuditError
+from audit.metrics.questions import organs
 from audit.queries.human_ratings import human_ratings
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
-from audit.vocabulary import DISAGREEING, Raters, stated_raters
+from audit.vocabulary import Raters, stated_raters
 from pages._blinded.access import current_account, database_exists, label_store
 from pages._shared.loaders import load
 from pages._shared.study_figures import current_ratings, current_report, judge_is_known
@@ -60,35 +61,16 @@ class RatingSource:
         return int(sum(labels).astype(bool).sum())
 
 
-class Confirmed(NamedTuple):
-    """Of the rated pairs to which the judge gave a label, how many raters say differ; on some they are divided."""
-
-    label: str
-    rated: int
-    confirmed: int
-    divided: int
-
-
-def confirmations(ratings: Ratings) -> list[Confirmed]:
-    """For each label by which the judge says that two answers disagree: how often the raters say so too.
-
-    Their label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
-    label, not weighted to the run.
-    """
-    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
-    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
-    return [
-        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
-        for label, shares in by_label
-        if (shares >= 0).any()
-    ]
-
-
 @dataclass(frozen=True)
 class HeadlinePair:
-    """The disagreement rate (R_div) by the judge and corrected by ratings, and whose ratings: see `CorrectedRate`."""
+    """The disagreement rate (R_div) by the judge and corrected by ratings, and whose ratings: see `CorrectedRate`.
+
+    low, high  95 % interval of the corrected rate for other questions and other handbooks; NaN where it is not known
+    """
 
     rate: CorrectedRate
+    low: float
+    high: float
     source: str
     final: bool
     kind: Raters
@@ -99,7 +81,9 @@ def headline_pair(run: Run) -> HeadlinePair | None:
     for source in rating_sources(run):
         rate = corrected_rate(source)
         if rate is not None and not math.isnan(rate.value):
-            return HeadlinePair(rate, source.title, source.final, source.kind)
+            whole = load(organs, run, scope=ALL_HANDBOOKS).iloc[-1]
+            ends = total_interval(rate, (whole["r_div_low"], whole["r_div_high"]))
+            return HeadlinePair(rate, *ends, source.title, source.final, source.kind)
     return None
 
 

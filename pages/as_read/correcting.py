@@ -167,7 +167,13 @@ def _buttons(place: CorrectedPage, target: Target, moves: tuple[str, str]) -> No
 
 
 def _of(
-    place: CorrectedPage, target: Target, do: str, *, level: int | None = None, before: str | None = None, after: str | None = None
+    place: CorrectedPage,
+    target: Target,
+    do: str,
+    *,
+    level: int | None = None,
+    before: str | None = None,
+    after: str | None = None,
 ) -> Correction:
     return Correction(do, target.words, place.page, target.which, level, before, after, place.digest)
 

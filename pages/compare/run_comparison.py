@@ -13,6 +13,7 @@ from audit.charts.run_changes import points, points_interval
 from audit.charts.style import handbook_names, percent
 from audit.exports.sections.two_runs import changes_figure, distinct_names, parts_figure, steps_figure, whole_run
 from audit.formatting import signed
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics.editions import UPDATED, editions
 from audit.metrics.most_moved import ABSENCE, DISAGREEMENT, LABEL, handbooks_moved, questions_moved
 from audit.metrics.records import left_out
@@ -218,7 +219,7 @@ def organ_section(compared: ComparedRuns) -> None:
         compared.run,
         "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A filled dot "
         "means that the 95 % interval excludes 0. A hollow dot without a line means that too few {questions} changed for an "
-        "interval.",
+        f"interval. {MANY_INTERVALS}",
         first=compared.names[0],
         second=compared.names[1],
     )

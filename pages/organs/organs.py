@@ -9,6 +9,8 @@ from audit.metrics.questions import SCOPE_NOTE, organs
 from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.terms import fill
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
+from pages._shared.disagreement_rate import disagreement_rate
+from pages._shared.disputed_share import disputed_share
 from pages._shared.explore import RowFilter, clickable_rates, clickable_table, corrected_groups
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
@@ -38,13 +40,15 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     shown_frame = named_organs(run, frame)
 
     st.header(say(run, "How often {handbooks} disagree"), anchor=False)
+    disagreement_rate(run, frame.iloc[-1])
+    disputed_share(run)
     rows = RowFilter("organ_id", "organ", whole=ALL)
     figure = rate_dots(shown_frame, "organ_id", shown_rates(run), overall=ALL, opens="organ_id", called="organ")
     clickable_rates(run, figure, "organ_rates", fill(run, "Rates per {organ}, with 95 % intervals."), rows)
     counts(
         run,
-        "Dots are shares, lines are their 95 % intervals, and the dashed line marks the whole run. Each panel has its own scale. "
-        "Click a dot to read the pairs that it counts.",
+        "Dots are shares as the judge labels, lines are their 95 % intervals, and the dashed line marks the whole run. Each "
+        "panel has its own scale. Click a dot to read the pairs that it counts.",
     )
 
     st.header("How the judge labelled them", anchor=False)
@@ -65,5 +69,5 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     where_silence_is(run)
     few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *shown_titles(run), *COUNTS)
     clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
-    footer(frame, "organs", run, "organs")
+    footer(frame, "organs", run, "organs", "disputed_share_corrected")
     corrected_groups(run, "organ")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 import streamlit as st
 
+from annotation.prevalence.estimates import human_labels
+from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
 from audit.jobs.asking import prepare
-from audit.metrics.disputed_questions import disputed_questions, disputed_shares
+from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.questions import organs
 from audit.previews import PRELIMINARY, preview_notice
 from audit.queries.pair_counts import MATCHING
@@ -15,12 +19,14 @@ from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
 from audit.terms import display_name, fill, terms
-from audit.vocabulary import Raters
+from audit.vocabulary import DISAGREEING, Raters
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
+from pages._shared.disagreement_rate import disagreement_rate
+from pages._shared.disputed_share import disputed_share
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.rating_sources import Confirmed, confirmations, headline_pair, rating_sources
+from pages._shared.rating_sources import rating_sources
 from pages._shared.search import search
 from pages._shared.self_disagreements import within_line
 from pages._shared.widgets import counts, how_counted, link, say
@@ -37,67 +43,61 @@ LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the 
 TITLE = "What {handbooks} disagree about"
 NONE_DISPUTED = "The judge calls no two answers different advice. That is its reading, and no proof that the {handbooks} agree."
 LISTED = 3  # counted when a large run is loaded: see audit.result_cache
-FIGURES = {
-    "r_div": ("In **{share}** of pairs where both {handbooks} should answer and do, the advice differs.", "present", "pairs"),
-    "pct_any_div": (
-        "On **{share}** of {questions}, at least two {handbooks} that should answer give different advice.",
-        "questions_scored",
-        "{questions}",
-    ),
-    "r_abs": (
-        "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}.",
-        "scored",
-        "pairs",
-    ),
-}
-"""Rate -> its sentence, the count it is a share of, and what is counted."""
-CORRECTED = (
-    "Corrected by {who} of {n} pairs it is **{corrected}** over all pairs of the run (95 % interval {span}{note}), where the "
-    "judge alone says {judge}."
-)
+NOT_ADDRESSED = "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}."
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
-LISTED_TOO = (
-    "That is {counted}. The list of {listed} disputed {questions} also has those on which {a_handbook} of another {organ}, which "
-    "need not answer, disagrees."
-)
 NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are the judge's alone."
 
 
 def figures(run: Run, total: pd.Series) -> None:
-    """Three rates of the questions that handbooks should answer, in plain words, each with its interval and its denominator."""
-    for rate, (sentence, of, unit) in FIGURES.items():
-        if rate == "r_abs" and not_found_figure(run):
-            continue
-        with st.container(gap="xsmall", key=f"figure_{rate}"):
-            st.markdown(say(run, sentence, share=percent(total[rate])))
-            if preview_notice(run.manifest):
-                st.markdown(f":orange-badge[{PRELIMINARY}]")
-            span = interval(total[f"{rate}_low"], total[f"{rate}_high"]) or "unknown"
-            population = (disputed_shares if rate == "pct_any_div" else organs).table.population
-            counts(run, f"Of {{n}} {unit}; 95 % interval {{span}}, for {population}.", n=f"{total[of]:,}", span=span)
-            if rate == "pct_any_div":
-                _listed_beside(run, int(total["questions_any"]))
-            if rate == "r_div":
-                corrected(run)
+    """What a run says in plain words: two rates of pairs and the share of disputed questions, each with its denominator."""
+    with st.container(gap="xsmall", key="figure_r_div"):
+        disagreement_rate(run, total)
+        _preliminary(run)
+    with st.container(gap="xsmall", key="figure_disputed"):
+        disputed_share(run)
+        _preliminary(run)
+    if not not_found_figure(run):
+        with st.container(gap="xsmall", key="figure_r_abs"):
+            _not_addressed(run, total)
+            _preliminary(run)
 
 
-def _listed_beside(run: Run, counted: int) -> None:
-    """Why *Disagreements* lists more questions than the share counts: it has those that only other organs' handbooks dispute."""
-    questions = load(disputed_questions, run, limit=LISTED)
-    listed = 0 if questions.empty else int(questions["total"].iloc[0])
-    if listed > counted:
-        counts(run, LISTED_TOO, counted=f"{counted:,}", listed=f"{listed:,}")
+def _preliminary(run: Run) -> None:
+    if preview_notice(run.manifest):
+        st.markdown(f":orange-badge[{PRELIMINARY}]")
 
 
-def corrected(run: Run) -> None:
-    """The same rate corrected by the labels of raters, where there are any of this run's pairs."""
-    if pair := headline_pair(run):
-        rate = pair.rate
-        span = interval(rate.low, rate.high) or "unknown"
-        note = "" if pair.final else ", labelling is not finished"
-        shares = {"corrected": percent(rate.value), "judge": percent(rate.judge), "span": span}
-        st.markdown(say(run, CORRECTED, **shares, n=f"{rate.n:,}", note=note, who=labels_of(pair.kind)))
+def _not_addressed(run: Run, total: pd.Series) -> None:
+    st.markdown(say(run, NOT_ADDRESSED, share=percent(total["r_abs"])))
+    span = interval(total["r_abs_low"], total["r_abs_high"]) or "unknown"
+    counts(
+        run, f"Of {{n}} pairs; 95 % interval {{span}}, for {organs.table.population}.", n=f"{total['scored']:,}", span=span
+    )  # fmt: skip
+
+
+class Confirmed(NamedTuple):
+    """Of the rated pairs to which the judge gave a label, how many raters say differ; on some they are divided."""
+
+    label: str
+    rated: int
+    confirmed: int
+    divided: int
+
+
+def confirmations(ratings: Ratings) -> list[Confirmed]:
+    """For each label by which the judge says that two answers disagree: how often the raters say so too.
+
+    Their label is the adjudicated one, else what the raters agree on. Counts rated items as they were sampled within the
+    label, not weighted to the run.
+    """
+    disagree = human_labels(ratings)[:, [label.code for label in DISAGREEING]].sum(axis=1)  # NaN where nobody rated
+    by_label = [(label, disagree[ratings.labels[JUDGE] == label.code]) for label in DISAGREEING]
+    return [
+        Confirmed(label.value, int((shares >= 0).sum()), int((shares > 1 / 2).sum()), int((shares == 1 / 2).sum()))
+        for label, shares in by_label
+        if (shares >= 0).any()
+    ]
 
 
 def raters_and_judge(run: Run) -> None:
@@ -107,11 +107,6 @@ def raters_and_judge(run: Run) -> None:
     sentence = ", and ".join(sentences)
     st.markdown(f"{sentence[0].upper()}{sentence[1:]}." if sentence else NOT_CHECKED)
     link("trust", "How far to trust the judge", run, icon=":material/balance:")
-
-
-def labels_of(kind: Raters) -> str:
-    """Whose labels, in a sentence: the labels of clinicians."""
-    return f"the labels of {kind.words}" + (" (who they are is not stated)" if kind is Raters.UNKNOWN else "")
 
 
 def _in_words(run: Run, label: Confirmed, kind: Raters) -> str:
@@ -146,7 +141,13 @@ def what_the_data_are(run: Run) -> None:
     )  # fmt: skip
     with st.container(horizontal=True):
         link("about", "About these data", run, icon=":material/dataset:")
-        how_counted(*(("organs", "disputed_questions", "question_positions") if run.has_pairs else ("questions",)))
+        how_counted(
+            *(
+                ("organs", "disputed_share_corrected", "disputed_questions", "question_positions")
+                if run.has_pairs
+                else ("questions",)
+            )
+        )
 
 
 def heading_of(run: Run) -> str:

@@ -11,14 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.measures import PRECISION
-from annotation.agreement.sentences import capitalised, figure, share_words, undefined
+from annotation.agreement.estimates import MIN_ITEMS
+from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, confirmed_calls, prevalence
+from annotation.prevalence.sentences import confirmed_words
 from annotation.ratings.gold import MAJORITY
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
-from audit.charts.style import coefficient, coefficient_interval, interval, percent
+from audit.charts.style import interval, percent
 from audit.evaluation.retrieval_measures import search_curves
 from audit.exports.table_model import with_population_column
 from audit.metrics.judge import CHECK_WORDS, judge_checks
@@ -36,7 +37,7 @@ from pages._blinded.option_labels import distinct_labels
 from pages._shared.found_states import errors_of
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.rating_sources import RatingSource, confirmations, corrected_rate, rates_in_open_study, rating_sources
+from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
 from pages._shared.widgets import chart, csv_button, footer, link, listed, say, table
 
 TITLE, UNLABELLED_TITLE = "How far to trust the labels", "How far to trust what was found"
@@ -87,7 +88,7 @@ def headline(run: Run, source: RatingSource) -> None:
             say(
                 run,
                 "Of the pairs in which both {handbooks} answer, the judge calls **{judge}** a disagreement. Corrected by {n} "
-                "rated pairs it is **{value}** (95 % interval {span}).",
+                "rated pairs it is **{value}** (95 % interval {span}, for these pairs).",
                 judge=percent(rate.judge),
                 n=f"{rate.n:,}",
                 value=percent(rate.value),
@@ -224,7 +225,6 @@ def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
 REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
 ORDER = LABELS[::-1]
 """Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
-ON_START = " Start says {confirmed:,} of {rated:,}: it counts pairs without such a label too, and any label of different advice."
 FEW = " Few pairs: read this with care."
 
 
@@ -241,12 +241,13 @@ def rater_sentences(source: RatingSource) -> Iterator[str]:
     report = source.report
     for first, second in combinations(source.ratings.annotators, 2):
         names = f"{capitalised(rater_name(first))} and {rater_name(second)}"
-        raw, kappa = (figure(report, first, second, name) for name in ("agreement", report.scheme.headline))
+        raw = figure(report, first, second, "agreement")
         if reason := undefined(raw):
             yield f"{names}: agreement is not known ({reason})."
             continue
         same = round(raw["value"] * raw["n"])
-        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {chance_words(kappa)}"
+        beyond = chance_words(source, first, second)
+        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {beyond}"
     repeated = report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []
     # Not by name: readers of a run need not know who rates
     who = chain(["one rater"], repeat("another rater"))
@@ -256,12 +257,12 @@ def rater_sentences(source: RatingSource) -> Iterator[str]:
             yield f"Shown the same pair again, {next(who)} gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
 
 
-def chance_words(kappa: Row) -> str:
+def chance_words(source: RatingSource, first: str, second: str) -> str:
     """Agreement beyond chance, in a sentence."""
-    if reason := undefined(kappa):
-        return f"Agreement beyond chance is not defined ({reason})."
-    span = coefficient_interval(kappa["low"], kappa["high"])
-    return f"Agreement beyond chance (weighted kappa) is {coefficient(kappa['value'])} ({span}): {kappa['word']}."
+    if words := kappa_words(source.report, first, second):
+        return f"Agreement beyond chance, {words}."
+    reason = undefined(figure(source.report, first, second, source.report.scheme.headline))
+    return f"Agreement beyond chance is not defined ({reason})."
 
 
 # -- the judge -----------------------------------------------------------------------------------------------
@@ -278,7 +279,7 @@ def judge_sentence(source: RatingSource) -> str:
     if source.ratings.design is not None:
         weighted = figure(source.report, by, JUDGE, "accuracy", scope=POPULATION)
         words += "" if undefined(weighted) else f" Weighted to the run, that is {share_words(weighted)}."
-    return f"{words} {chance_words(figure(source.report, by, JUDGE, source.report.scheme.headline))}"
+    return f"{words} {chance_words(source, by, JUDGE)}"
 
 
 def counted_sentence(source: RatingSource) -> str:
@@ -286,32 +287,26 @@ def counted_sentence(source: RatingSource) -> str:
     counted = figure(source.report, reference_of(source), JUDGE, "accuracy")["n"]
     left_out = source.rated - counted
     settled = "a label after adjudication" if reference_of(source) == GOLD else "a label on which the raters agree"
-    words = f"Counted: {counted:,} pairs that have {settled} and a verdict of the judge."
+    words = (
+        f"Counted for all labels, and for what the judge finds: {counted:,} pairs that have {settled} and a verdict of the judge."
+    )
     return f"{words} {left_out:,} other rated pairs lack one of the two." if left_out else words
 
 
 def label_sentence(source: RatingSource, label: Label) -> str:
     """Of the pairs to which the judge gave a label, how many raters confirm; of those that raters give it, how many it finds."""
     by, scope = reference_of(source), SAMPLE if source.ratings.design is None else POPULATION
-    sampled, weighted, recall = (
-        figure(source.report, by, JUDGE, name, label.value, of)
-        for name, of in ((PRECISION, SAMPLE), (PRECISION, scope), ("recall", scope))
-    )
-    # The interval of the run knows how many pairs are left, but its share is that of the counts only where nothing is weighted.
-    precision = weighted if math.isclose(weighted["value"], sampled["value"]) else sampled
+    recall = figure(source.report, by, JUDGE, "recall", label.value, scope)
+    calls = confirmed_calls(source.ratings, label)
     word, who = label.value.lower(), source.kind.words
-    if undefined(precision):
-        confirmed = f"The judge called none of the rated pairs {word}."
+    if calls.rated:
+        confirmed = f"Of the pairs called {word}, {who} confirm {confirmed_words(calls)}."
     else:
-        right = round(precision["value"] * precision["n"])
-        confirmed = f"Of {precision['n']:,} pairs called {word}, {who} confirm {right:,} ({share_words(precision)})."
-        start = next((one for one in confirmations(source.ratings) if one.label == label.value), None)
-        if start and (start.confirmed, start.rated) != (right, precision["n"]):
-            confirmed += ON_START.format(confirmed=start.confirmed, rated=start.rated)
+        confirmed = f"The judge called none of the rated pairs {word}."
     if undefined(recall):
         return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
     in_run = "; weighted to the run" if scope == POPULATION else ""
-    care = FEW if "too small" in precision["note"] + recall["note"] else ""
+    care = FEW if calls.rated < MIN_ITEMS or "too small" in recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
     recall_words = f"{percent(recall['value'], 0)} of those that {who} call {word} (95 % interval {span}{in_run})"
     return f"{confirmed} It finds {recall_words}.{care}"

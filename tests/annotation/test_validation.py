@@ -81,9 +81,13 @@ def test_every_number_of_the_paragraphs_is_in_the_tables(exported: Path):
         own = table(exported, name).set_index("Figure")
         raw, kappa = (own.loc[[key]].iloc[0] for key in (figure, "Cohen's kappa, quadratic weights"))
         assert f"{words} {round(raw['Sample'] * raw['n (items)'])} of {raw['n (items)']} items (" in text
+        # Of the run, because the mixture of labels in the sample is that of its design
+        value, low, high = (kappa[f"Run (weighted){end}"] for end in ("", ", 95 % low", ", 95 % high"))
         assert (
-            f"{kappa['Sample']:.2f} (95 % interval {kappa['Sample, 95 % low']:.2f} to {kappa['Sample, 95 % high']:.2f})" in text
+            f"weighted to the run: Cohen's kappa, quadratic weights {value:.2f} (95 % interval {low:.2f} to {high:.2f})" in text
         )
+    assert "Cohen's kappa, disagrees or not" in text
+    assert not any(word in text for word in ("almost perfect", "substantial", "moderate"))
     calibrated = table(exported, "study_calibration").iloc[0]
     share, kappa = calibrated["Same label"], calibrated["Kappa"]
     assert f"Same label: {100 * share:.0f} % of {calibrated['n (items)']} calibration items" in text

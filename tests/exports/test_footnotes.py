@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from audit.exports.context import ExportContext, open_context
-from audit.exports.sections.model import own_table
+from audit.exports.sections import routing, stress, systems
+from audit.exports.sections.model import SectionSpec, own_table
+from audit.exports.sections.pairs import LABEL_TABLES
 from audit.exports.table_model import POPULATION, metric_frame
 from audit.metrics import METRICS
+from audit.metrics._shared import MANY_INTERVALS
 from audit.stats.intervals import wilson
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -69,3 +72,21 @@ def test_the_file_of_one_metric_has_the_population_too_and_no_interval_of_anothe
     assert "pct_any_div_low" not in organs
     assert set(disputed[POPULATION]) == {"other topics of concern put to these handbooks"}
     assert POPULATION not in labels  # counts have no intervals
+
+
+def test_the_share_of_disputed_questions_is_exported_corrected_and_with_the_source_of_its_error_rates(material: ExportContext):
+    corrected, probable = (own_table(name)(material) for name in ("disputed_share_corrected", "likely_disputed"))
+    assert corrected.frame["errors"].tolist() == ["assumed"]
+    assert {"share", "judged"} <= {column.name for column in corrected.columns}
+    assert len(probable.frame)
+    assert {"disputed_share_corrected", "likely_disputed"} <= {maker.__name__ for maker in LABEL_TABLES}
+
+
+@pytest.mark.parametrize("metric", ["system_differences", "routing_differences", "stress_paired", "runs"])
+def test_where_many_intervals_are_read_at_once_the_table_says_how_many_are_marked_by_chance(metric: str):
+    assert MANY_INTERVALS in METRICS[metric].table.notes
+
+
+@pytest.mark.parametrize("section", [systems.DIFFERENCES, routing.DIFFERENCES, stress.PAIRED])
+def test_the_sections_that_pages_show_say_so_too(section: SectionSpec):
+    assert MANY_INTERVALS in str(section.sentence)

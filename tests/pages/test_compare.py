@@ -78,6 +78,7 @@ def test_too_few_questions_allow_no_conclusion(two_runs, open_page):
     words = plain(open_page("compare"))
     assert "No change beyond what chance could produce." in words
     assert "too few questions to draw a conclusion" in words
+    assert "of 20 rows without any difference, about one is marked by chance" in words
 
 
 def test_items_in_only_one_run_are_counted_and_listed(two_runs, open_page):

@@ -15,6 +15,7 @@ from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, Words, if_empty, own_table, picture_of
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, pivoted, table_of
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM
 from audit.metrics.routing import INTERVALS, KIND, MEANINGS, routing, routing_differences, source_shares
 from audit.queries.routes import stored_sources
@@ -64,6 +65,7 @@ DIFFERENCES = SectionSpec(
     routing_differences,
     key="routing_differences",
     columns=("measure", "name", "change", "moves", "of", "value", "first"),
+    sentence=MANY_INTERVALS,
     decimals=3,
 )
 SHARES = SectionSpec(

@@ -16,6 +16,7 @@ from audit.exports.published.tables import curves_behind
 from audit.exports.sections.model import PictureMaker, SectionSpec, TableMaker, if_empty, listed_as, own_table
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, pivoted, table_of
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM
 from audit.metrics.stress import (
     CALLS_NOTE,
@@ -51,6 +52,7 @@ PAIRED = SectionSpec(
     stress_paired,
     key="paired",
     columns=("measure", "name", "size", "signal_share", "change", "moves", "of", "value", "first"),
+    sentence=MANY_INTERVALS,
     rows=16,
     decimals=3,
 )

@@ -26,6 +26,7 @@ from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
 from audit.exports.table_model import Picture, Table, table_of
 from audit.metrics import Metric
+from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import (
     BY_SYSTEM_QUESTION,
     COMPOSITE,
@@ -125,7 +126,10 @@ DIFFERENCES = SectionSpec(
     ),
     columns=("measure", "name", "change", "moves", "of", "value", "first"),
     ordered=by_measure,
-    sentence=("Filled dots: the interval excludes 0. Only {questions} that both have count, so their difficulty cancels out. "),
+    sentence=(
+        "Filled dots: the interval excludes 0. Only {questions} that both have count, so their difficulty cancels out. "
+        + MANY_INTERVALS
+    ),
     decimals=3,
 )
 

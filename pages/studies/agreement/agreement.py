@@ -47,6 +47,7 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
+from annotation.prevalence.sentences import least_confirmed_sentence
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
@@ -104,7 +105,8 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
     for first, second in combinations(people, 2):
         st.markdown(escaped(people_sentence(report, first, second, shown.name)))
     if by:
-        st.markdown(escaped(f"{judge_sentence(report, by, shown.name)} {weighted_sentence(report, by, shown.name)}"))
+        sentences = judge_sentence(report, by, shown.name), least_confirmed_sentence(shown.ratings, by)
+        st.markdown(escaped(" ".join([*sentences, weighted_sentence(report, by, shown.name)])))
         if registration := registered(shown.study.study_id):
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
@@ -161,7 +163,7 @@ def headline(rows: pd.DataFrame, coefficient: str) -> None:
             column.metric(escaped(capitalised(FIGURE.display(name))), fixed(row["value"], DIGITS))
             known = not math.isnan(row["low"])
             interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
-            parts = [f"{interval}{row['n']} items", row["word"], row["note"]]
+            parts = [f"{interval}{row['n']} items", row["note"]]
             column.caption(escaped(" ".join(f"{capitalised(part)}." for part in parts if part)))
 
 
@@ -170,7 +172,7 @@ def defined_figures(rows: pd.DataFrame, scope: str) -> None:
     defined = rows[rows["value"].notna()]
     if len(defined):
         notes = ["note"] if (defined["note"] != "").any() else []
-        columns = FIGURES_TABLE.named("figure", scope, "n", "word", *notes)
+        columns = FIGURES_TABLE.named("figure", scope, "n", *notes)
         table(with_interval(defined, scope), "figures", columns, rows=14, decimals=DIGITS)
     for note, same in rows[rows["value"].isna()].groupby("note", sort=False):
         names = ", ".join(map(FIGURE.display, same["name"])) if len(defined) else "None of these figures"

@@ -1,4 +1,4 @@
-"""A figure with its interval, its verbal label and its note."""
+"""A figure with its interval and its note."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from annotation.agreement.comparisons import StratifiedTable, imagined_labels
-from annotation.agreement.estimates import Estimate, estimate_measure, landis_koch, multi_rater_estimates
-from annotation.agreement.measures import Measure, classifier_measures, label_measures, two_rater_measures
+from annotation.agreement.estimates import SKEWED_NOTE, Estimate, estimate_measure, multi_rater_estimates
+from annotation.agreement.measures import Measure, classifier_measures, kappa_of_disagreement, label_measures, two_rater_measures
 from audit.stats.agreement import derivatives
 from audit.stats.intervals import ShareEstimate, Z, quotient_interval, wilson
 from tests.annotation.tables import ratings
@@ -93,27 +93,22 @@ def test_a_small_figure_says_how_small() -> None:
     assert of("agreement", [[5, 1], [1, 3]]).note == ""
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (-0.01, "poor"),
-        (0, "slight"),
-        (0.2, "slight"),
-        (0.21, "fair"),
-        (0.6, "moderate"),
-        (0.655, "substantial"),
-        (1, "almost perfect"),
-    ],
-)
-def test_the_words_of_landis_and_koch(value: float, expected: str) -> None:
-    assert landis_koch(value) == expected
+@pytest.mark.parametrize("items", [50, 200, 400])
+def test_a_weighted_kappa_of_items_with_one_label_is_flagged_at_any_size(items: int) -> None:
+    skewed = np.diag([0.9, 0.06, 0.04]) * items
+    measures = {measure.name: measure for measure in two_rater_measures(3)}
+    assert of("kappa_quadratic", skewed.tolist(), measures).note == SKEWED_NOTE
+    assert "77 to 93 %" in SKEWED_NOTE
+    assert of("kappa_quadratic", (np.eye(3) * items / 3).tolist(), measures).note == ""
 
 
-def test_only_chance_corrected_figures_get_a_word() -> None:
-    table = [[20, 5], [10, 15]]
-    assert {name for name in MEASURES if of(name, table).word} == {
-        "kappa_quadratic", "kappa_linear", "kappa", "ac1", "pabak", "alpha_nominal", "alpha_ordinal"
-    }  # fmt: skip
+def test_kappa_of_disagrees_or_not_is_that_of_the_table_of_two() -> None:
+    labels = np.arange(25).reshape(5, 5) + 3 * np.eye(5)
+    two = [[labels[:3, :3].sum(), labels[:3, 3:].sum()], [labels[3:, :3].sum(), labels[3:, 3:].sum()]]
+    found = estimate_measure(kappa_of_disagreement(5, [3, 4]), StratifiedTable.unweighted(labels))
+    plain = of("kappa", two)
+    assert (found.name, found.n) == ("kappa_disagrees", plain.n)
+    assert (found.value, found.se) == pytest.approx((plain.value, plain.se))
 
 
 def stratified(cells: list[list[list[float]]], pairs: list[float]) -> StratifiedTable:

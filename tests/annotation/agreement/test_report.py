@@ -227,7 +227,6 @@ def test_three_annotators_are_compared_two_by_two_and_all_together() -> None:
     assert couples == {("annotator_a", "annotator_b")}
     row = value(report, "all annotators", "", "agreement")
     assert (row["n"], row["value"]) == (25, pytest.approx((20 * 3 + 5 * 1) / (25 * 3)))
-    assert value(report, "all annotators", "", "kappa")["word"]
     assert value(report, "annotator_b", "annotator_c", "agreement")["value"] == 20 / 25
 
 

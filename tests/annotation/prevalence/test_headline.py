@@ -8,11 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.estimates import corrected_disagreement, disagreement_rate
+from annotation.prevalence.estimates import (
+    CorrectedRate,
+    confirmed_calls,
+    corrected_disagreement,
+    disagreement_rate,
+    total_interval,
+)
+from annotation.prevalence.sentences import confirmed_words
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
 from audit.errors import AuditError
+from audit.vocabulary import Label
+from benchmarks.coverage import WORLDS, total_coverage
 from tests.annotation.studies import simulated_run
 from tests.simulator.config import paper_config
 
@@ -37,6 +46,8 @@ def test_the_rate_is_disagreeing_over_present_pairs_of_the_run() -> None:
     assert rate.value == pytest.approx((30 + 50) / (30 + 30 + 140 + 50))
     assert 0 < rate.low < rate.value < rate.high < 1
     assert (rate.n, rate.pairs) == (12, 400)
+    # Of 80 disagreements the judge calls 30 so; of the agreements 30 of 170
+    assert rate.slope == pytest.approx(30 / 80 - 30 / 170)
 
 
 def test_where_every_pair_is_rated_nothing_is_uncertain() -> None:
@@ -68,8 +79,46 @@ def test_the_interval_covers_the_true_rate(per_stratum: int) -> None:
     assert abs(rates[:, 0].mean() - truth) < 0.01
 
 
+def test_the_total_interval_adds_the_distances_of_both_as_squares_on_the_logit_scale() -> None:
+    def logit(share: float) -> float:
+        return float(np.log(share / (1 - share)))
+
+    rate = CorrectedRate(judge=0.2, value=0.15, low=0.1, high=0.25, n=80, pairs=4000, slope=0.5)
+    low, high = total_interval(rate, (np.array(0.16), np.array(0.26)))
+    carried = 0.16 / (0.15 * 0.85) / 0.5
+    assert logit(0.15) - logit(low) == pytest.approx(np.hypot(logit(0.15) - logit(0.1), carried * (logit(0.2) - logit(0.16))))
+    assert logit(high) - logit(0.15) == pytest.approx(np.hypot(logit(0.25) - logit(0.15), carried * (logit(0.26) - logit(0.2))))
+
+
+@pytest.mark.parametrize("changed", [{"value": 0.0}, {"slope": np.nan}, {"judge": 1.0}, {"judge": np.nan}])
+def test_without_one_of_its_parts_there_is_no_total_interval(changed: dict[str, float]) -> None:
+    known = {"judge": 0.2, "value": 0.15, "low": 0.1, "high": 0.25, "slope": 0.5}
+    assert np.isnan(total_interval(CorrectedRate(**known | changed, n=80, pairs=4000), (0.16, 0.26))).all()
+
+
+def test_the_total_interval_covers_the_rate_elsewhere_where_the_two_others_do_not() -> None:
+    found = total_coverage(WORLDS["policies"], 60, 9, per_label=40, samples=120)
+    assert found.covered >= 0.92
+    assert found.judge < 0.85
+    assert found.corrected < 0.9
+
+
 def test_the_nih_release_is_corrected_downwards(nih: Path) -> None:
     rate = corrected_disagreement(ratings_from(read_labels(nih / "annotations" / "validation_labels.csv").frame))
     assert rate.judge == pytest.approx(64 / 716)  # 61 divergent and 3 contradictory of 722 pairs, 6 of them absent
     assert rate.value == pytest.approx((0.0675 + 0.0612) / 2 / (1 - 6 / 722), abs=1e-4)
     assert rate.low < rate.value < rate.high < 0.1
+
+
+def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
+    frame = labelled([("DIVERGENT", label, 10.0) for label in ("DIVERGENT", "DIVERGENT", "CONSISTENT", "COMPLEMENTARY")])
+    frame.loc[3, "annotator_b"] = "DIVERGENT"
+    calls = confirmed_calls(ratings_from(frame), Label.DIVERGENT)
+    assert calls[:3] == (4, 2, 1)
+    assert float(calls.share.value) == pytest.approx(2.5 / 4)
+    assert 0 < calls.share.low < 2.5 / 4 < calls.share.high < 1
+    assert confirmed_words(calls).startswith("2 of 4 (63 %, 95 % interval ")
+    assert confirmed_words(calls).endswith("; divided on 1, which count in parts)")
+    # Where every pair of the stratum is rated the share is known exactly
+    exact = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
+    assert (exact.share.low, exact.share.high) == (2.5 / 4, 2.5 / 4)
