@@ -34,11 +34,11 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
-from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, width_of
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
-from audit.stats.intervals import ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
+from audit.stats.intervals import ShareEstimate, jeffreys, quotient_interval, wilson
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS, Label
 
@@ -108,11 +108,12 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
         why = f" ({once:,} are rated by one annotator only, which is not enough for a gold label)" if once else ""
         raise AuditError(f"No item has a label by {human}{why}. Nothing was estimated. Label some items first.")
     n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
-    sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
+    sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n), width_of(n, live=ratings.live)))
     judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
     note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
     corrected = corrected_shares(design, labels)
-    random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n)))
+    width = width_of(n, live=ratings.live)
+    random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n / width**2)))
     tables = [
         method_table(CORRECTED, corrected, n, note),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
@@ -171,7 +172,7 @@ def append_disagreement(shares: Floats) -> Floats:
 
 def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
     """The corrected share of each label and of `disagrees`, six of each."""
-    return stratified_share(*design.by_verdict(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0]))))
+    return design.share(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0])))
 
 
 def events_by_stratum(design: SampleDesign, labels: Floats) -> Floats:
@@ -238,8 +239,7 @@ def corrected_disagreement(ratings: Ratings, human: str = GOLD) -> CorrectedRate
 
 def disagreement_rate(disagreeing: Floats, absent: Floats, rated: Floats, design: SampleDesign) -> tuple[float, float, float]:
     """Value and interval of R_div from rated items per stratum (each argument: (strata,)); NaN where nothing is present."""
-    numerator = stratified_share(*design.by_verdict(disagreeing, rated))
-    denominator = stratified_share(*design.by_verdict(rated - absent, rated))
+    numerator, denominator = design.share(disagreeing, rated), design.share(rated - absent, rated)
     if not float(denominator.value) > 0:
         return math.nan, math.nan, math.nan
     low, high = quotient_interval(numerator, denominator)

@@ -14,6 +14,7 @@ import pandas as pd
 from annotation.ratings.file_rows import row_name
 from audit.errors import AuditError
 from audit.people_tables import TableSource, decimal_number, read_csv, visible
+from audit.stats.intervals import ShareEstimate, sequence_width, stratified_share
 from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
@@ -40,12 +41,18 @@ class SampleDesign:
     stratum  int, one per item: the index of its stratum in `strata`
     verdict  int, (strata,): strata with the same number have the same label by the judge and differ in a second criterion,
              such as the organ; None where there is no second criterion
+    live     as in `annotation.ratings.table.Ratings`
     """
 
     strata: tuple[str, ...]
     pairs: Floats
     stratum: Codes
     verdict: Codes | None = None
+    live: bool = False
+
+    def share(self, events: Floats, rated: Floats) -> ShareEstimate:
+        """The share of the run, from events and rated items by stratum; both as in `by_verdict`."""
+        return stratified_share(*self.by_verdict(events, rated), width=float(width_of(rated.sum(), live=self.live)))
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -95,6 +102,11 @@ def _verdict_shares(stratum: str, judge: Codes) -> Floats:
     if code == MISSING and stratum != UNSCORED:
         return np.full(len(LABELS), np.nan)
     return np.asarray((np.arange(len(LABELS)) == code).astype(float))
+
+
+def width_of(items: npt.ArrayLike, *, live: bool) -> Floats:
+    """How many times as wide an interval of so many items is: 1, unless it is looked at while the ratings come in."""
+    return np.asarray(sequence_width(items) if live else np.ones_like(items), dtype=float)
 
 
 def read_strata(path: Path) -> dict[str, float]:

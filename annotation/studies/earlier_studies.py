@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import Study, find_study, list_studies
+from annotation.label_store.studies import Study, find_study, is_complete, list_studies
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.study_tables import labels_table, study_ratings
@@ -71,7 +71,9 @@ def pooled_ratings(store: LabelStore, study_ids: Sequence[str]) -> Ratings:
             raise StudyError(f"Studies '{first}' and '{other}' cannot be pooled: {why}. Nothing was computed.")
     tables = pd.concat([labels_table(store, study_id) for study_id in (first, *others)], ignore_index=True)
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, first)}
-    return ratings_from(tables.drop_duplicates(PAIR), f"Studies {', '.join((first, *others))}", pairs)
+    pooled = ratings_from(tables.drop_duplicates(PAIR), f"Studies {', '.join((first, *others))}", pairs)
+    complete = all(is_complete(store, find_study(store, study_id)) for study_id in (first, *others))
+    return pooled if complete else pooled.as_live()
 
 
 def _why_not(store: LabelStore, one: str, other: str) -> str:
