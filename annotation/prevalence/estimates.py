@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
-from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, width_of
+from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, SampleDesign, width_of
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
@@ -110,7 +110,16 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n), width_of(n, live=ratings.live)))
     judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
-    note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
+    note = "; ".join(
+        filter(
+            None,
+            [
+                standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "",
+                _unrated_strata(design, rated),
+                checked_absent(design, labels),
+            ],
+        )
+    )
     corrected = corrected_shares(design, labels)
     width = width_of(n, live=ratings.live)
     random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n / width**2)))
@@ -190,6 +199,14 @@ def _unrated_strata(design: SampleDesign, rated: np.ndarray) -> str:
     _, items, _ = design.by_verdict(np.zeros(len(design.strata)), design.count(rated))
     empty = [name for name, n in zip(design.verdicts, items, strict=True) if n == 0]
     return f"the interval allows for anything in strata without ratings: {', '.join(empty)}" if empty else ""
+
+
+def checked_absent(design: SampleDesign, labels: Floats) -> str:
+    """What the check of a stratum of pre-screened pairs found; "" where there is none, or nothing of it is rated."""
+    checked = np.array([name.endswith(f"/{PRESCREENED}") for name in design.strata])[design.stratum] & ~np.isnan(labels[:, 0])
+    found, n = labels[checked, Label.ABSENT.code].sum(), int(checked.sum())
+    taken = "so all of them are taken as absent" if found == n else "so they count as any other stratum"
+    return f"of {n} pre-screened pairs that were checked, raters call {found:g} absent, {taken}" if n else ""
 
 
 def method_table(method: str, share: ShareEstimate, n: int, note: str) -> pd.DataFrame:

@@ -21,6 +21,8 @@ Codes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 MISSING = -1
 """The code of an item that a rater did not label."""
+PRESCREENED = "pre-screened"
+"""The second criterion of the stratum of pairs that were called absent without asking the judge."""
 UNSCORED = "unscored"
 """The stratum of pairs without a readable verdict."""
 STRATA_COLUMNS = ("stratum", "pairs")
@@ -51,8 +53,19 @@ class SampleDesign:
     live: bool = False
 
     def share(self, events: Floats, rated: Floats) -> ShareEstimate:
-        """The share of the run, from events and rated items by stratum; both as in `by_verdict`."""
-        return stratified_share(*self.by_verdict(events, rated), width=float(width_of(rated.sum(), live=self.live)))
+        """The share of the run, from events and rated items by stratum; both as in `by_verdict`.
+
+        A stratum of pre-screened pairs is a check: it adds no uncertainty where all of its rated items are, or none is, an event.
+        """
+        share, width = self.by_verdict(events, rated), float(width_of(rated.sum(), live=self.live))
+        if not any(name.endswith(f"/{PRESCREENED}") for name in self.verdicts):
+            return stratified_share(*share, width=width)
+        own, items, pairs = share
+        checked = np.array([name.endswith(f"/{PRESCREENED}") for name in self.verdicts]) & (items > 0)
+        alike = checked & ((own == 0) | (own == items)).reshape(-1, len(items)).all(axis=0)
+        # As if rated in full: the ratings show nothing but what is taken as known
+        in_full = np.where(alike, pairs / np.maximum(items, 1), 1.0)
+        return stratified_share(own * in_full, items * in_full, pairs, width=width)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -175,6 +188,7 @@ def _shared_verdicts(strata: Sequence[str], stratum: Codes, judge: Codes) -> Cod
     labels = []
     for index, name in enumerate(strata):
         codes = set(judge[stratum == index].tolist()) or {_code_of_name(name)}
+        codes |= {MISSING} if name.endswith(f"/{PRESCREENED}") else set()
         # A stratum with several verdicts, or with none that is known, has no other that is like it.
         labels.append(str(codes.pop()) if len(codes) == 1 and MISSING not in codes else f"only {name}")
     numbers = np.unique(labels, return_inverse=True)[1]

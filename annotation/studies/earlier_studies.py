@@ -82,5 +82,7 @@ def _why_not(store: LabelStore, one: str, other: str) -> str:
         return "one of them compares systems"
     if sample_digest(store, one) is None or sample_digest(store, one) != sample_digest(store, other):
         return "they were not drawn from the same run"
-    divisions = [find_origin(store, study_id).plan.get("second") for study_id in (one, other)]
-    return "" if divisions[0] == divisions[1] else "one of them is divided by organ and the other is not"
+    plans = [find_origin(store, study_id).plan for study_id in (one, other)]
+    if bool(plans[0].get("design_for")) != bool(plans[1].get("design_for")):
+        return "pre-screened pairs are a stratum of their own in one of them only"
+    return "" if plans[0].get("second") == plans[1].get("second") else "one of them is divided by organ and the other is not"
