@@ -110,16 +110,8 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
     n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
     sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n), width_of(n, live=ratings.live)))
     judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
-    note = "; ".join(
-        filter(
-            None,
-            [
-                standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "",
-                _unrated_strata(design, rated),
-                checked_absent(design, labels),
-            ],
-        )
-    )
+    left_open = standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else ""
+    note = "; ".join(filter(None, [left_open, _unrated_strata(design, rated), checked_absent(design, labels)]))
     corrected = corrected_shares(design, labels)
     width = width_of(n, live=ratings.live)
     random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n / width**2)))

@@ -107,7 +107,7 @@ def expected_half_width(share: Floats, rated: Floats, pairs: Floats) -> float:
 def neyman(spread: Floats, pairs: Floats, total: int, least: int) -> Floats:
     """`total` ratings over strata in proportion to pairs times spread, (strata,): the most precise share or rate for them.
 
-    At least `least` from each stratum, never more than it has; whole numbers, the largest remainders first.
+    At least `least` from each stratum, even if these exceed `total`, and never more than it has; the largest remainders first.
     Source: Neyman (1934), J. R. Stat. Soc. 97; Cochran (1977), 5.5.
     """
     lowest = np.minimum(least, pairs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.label_store.engine import StudyError
-from annotation.prevalence.estimates import disagreement_rate
+from annotation.prevalence.estimates import disagreement_rate, prevalence
 from annotation.prevalence.planning import neyman, rate_spread
 from annotation.ratings.design import PRESCREENED, SampleDesign
 from annotation.studies.sample_plan import DESIGNS, SamplePlan, StratumPlan, allocate_items, expected_precision
@@ -117,6 +117,8 @@ def test_they_stay_a_stratum_of_their_own_when_the_ratings_are_read() -> None:
     """)
     assert table.design is not None
     assert len(table.design.verdicts) == 3
+    note = "of 2 pre-screened pairs that were checked, raters call 2 absent, so all of them are taken as absent"
+    assert note in prevalence(table)["note"].iloc[0]
 
 
 def test_the_precision_to_expect_takes_them_as_absent() -> None:
