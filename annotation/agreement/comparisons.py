@@ -9,7 +9,7 @@ Gwet (2014); for a stratified sample, Cochran (1977), 5.6.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, width_of
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS
@@ -39,23 +39,30 @@ class StratifiedTable:
     rated     float, (strata,): items that were rated, those that are in no cell included
     pairs     float, (strata,): pairs of the run in each stratum; infinite where the table describes the sample only
     possible  bool, (strata, K): labels that the second rater can have given in a stratum
+    live      as in `annotation.ratings.table.Ratings`
     """
 
     cells: Floats
     rated: Floats
     pairs: Floats
     possible: npt.NDArray[np.bool_]
+    live: bool = False
 
     @classmethod
-    def unweighted(cls, table: npt.ArrayLike) -> StratifiedTable:
+    def unweighted(cls, table: npt.ArrayLike, *, live: bool = False) -> StratifiedTable:
         """One table that describes its own items only."""
         cells = np.asarray(table, dtype=float)[None]
-        return cls(cells, cells.sum(axis=(1, 2)), np.array([np.inf]), np.ones(cells.shape[:2], dtype=bool))
+        return cls(cells, cells.sum(axis=(1, 2)), np.array([np.inf]), np.ones(cells.shape[:2], dtype=bool), live)
 
     @property
     def items(self) -> int:
         """Items in the cells."""
         return round(float(self.cells.sum()))
+
+    @property
+    def width(self) -> float:
+        """How many times as wide intervals are (`annotation.ratings.design.width_of`)."""
+        return float(width_of(self.items, live=self.live))
 
     @property
     def weighted(self) -> bool:
@@ -133,6 +140,7 @@ class Comparison:
     order          the declared labels
     empty_reason   why no item was labelled by both, where that is so
     ordered        whether the labels are an ordered scale
+    live           as in `annotation.ratings.table.Ratings`
     """
 
     about: str
@@ -144,6 +152,7 @@ class Comparison:
     order: tuple[str, ...]
     empty_reason: str = NO_ITEM
     ordered: bool = True
+    live: bool = False
 
     @property
     def of_judge(self) -> bool:
@@ -164,7 +173,7 @@ class Comparison:
         np.add.at(cells, (stratum[both], self.rows[both], self.columns[both]), 1)
         rated: Floats = np.bincount(stratum[self.rated], minlength=strata).astype(float)
         pairs = np.full(1, np.inf) if design is None else design.pairs
-        return StratifiedTable(cells, rated, pairs, self._possible_labels(stratum, strata))
+        return StratifiedTable(cells, rated, pairs, self._possible_labels(stratum, strata), self.live)
 
     def _possible_labels(self, stratum: Codes, strata: int) -> Mask:
         """The judge has labelled the whole run, so a stratum drawn by its label has no other. People may give any label."""
@@ -186,7 +195,8 @@ class ReferenceStandard(NamedTuple):
 
 def comparisons(ratings: Ratings) -> list[Comparison]:
     """Annotators with each other, the judge by each reference standard, then the same for significance."""
-    return [*_label_comparisons(ratings), *_significance_comparisons(ratings)]
+    found = (*_label_comparisons(ratings), *_significance_comparisons(ratings))
+    return [replace(comparison, live=ratings.live) for comparison in found]
 
 
 def reference_standards(ratings: Ratings) -> Iterator[ReferenceStandard]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from annotation.agreement.comparisons import NO_ITEM, StratifiedTable, missing_significance, significance_by_all
 from annotation.agreement.measures import FOR_ORDERED_LABELS, PRECISION, Measure, has_unmatched_label
-from annotation.ratings.design import MISSING, Codes
+from annotation.ratings.design import MISSING, Codes, width_of
 from annotation.ratings.table import Ratings
 from audit.stats import agreement
 from audit.stats.agreement import CoefficientEstimate, Distance, RatedItems, derivatives, identity
@@ -84,7 +84,7 @@ def estimate_measure(
             return undefined(measure.name, label, n, reason)
         se, trials = spread(measure, table, n)
         scale = measure.scale(table.table)
-    estimate = _with_interval(measure.name, label, value, se, n, trials, scale)
+    estimate = _with_interval(measure.name, label, value, se, n, trials, scale, table.width)
     if table.weighted and measure.misses is not None:
         estimate = _with_strata_interval(estimate, measure, table)
     if table.weighted and measure.name == PRECISION:
@@ -137,8 +137,9 @@ def _with_strata_interval(estimate: Estimate, measure: Measure, table: Stratifie
     assert measure.misses is not None
     anywhere = np.broadcast_to(table.possible[:, None, :], table.cells.shape).astype(float)
     label = measure.label_index
-    hits = stratified_share(table.cells[:, label, label], table.rated, table.pairs, table.possible[:, label])
-    misses = stratified_share(measure.misses(table.cells), table.rated, table.pairs, measure.misses(anywhere) > 0)
+    hits = stratified_share(table.cells[:, label, label], table.rated, table.pairs, table.possible[:, label], table.width)
+    can_miss = measure.misses(anywhere) > 0
+    misses = stratified_share(measure.misses(table.cells), table.rated, table.pairs, can_miss, table.width)
     low, high = quotient_interval(misses, hits)
     return replace(estimate, low=1 / (1 + high), high=1 / (1 + low))
 
@@ -149,7 +150,10 @@ def _with_own_stratum_interval(estimate: Estimate, measure: Measure, table: Stra
     if own.sum() != 1 or table.possible[own].sum() != 1:
         return estimate
     hits = table.cells[own, measure.label_index, measure.label_index].sum()
-    low, high = finite_share_interval(round(hits), round(table.cells[own].sum()), round(table.pairs[own].sum()))
+    rated, pairs = table.cells[own].sum(), table.pairs[own].sum()
+    low, high = finite_share_interval(round(hits), round(rated), round(pairs))
+    if table.live and low < high:
+        _, low, high = map(float, stratified_share([hits], [rated], [pairs], width=table.width))
     return replace(estimate, low=low, high=high, note=EXACT if low == high else estimate.note)
 
 
@@ -176,8 +180,8 @@ def _widened_to_parts(mean: Estimate, measure: Measure, table: StratifiedTable, 
     return replace(mean, low=min(mean.low, mean.value - below), high=max(mean.high, mean.value + above))
 
 
-def _with_interval(name: str, label: str, value: float, se: float, n: int, trials: float, scale: Scale) -> Estimate:
-    low, high = scaled_wilson(value, se, trials, scale)
+def _with_interval(name: str, label: str, value: float, se: float, n: int, trials: float, scale: Scale, width: float) -> Estimate:
+    low, high = scaled_wilson(value, se, trials, scale, width)
     return Estimate(name, label, value, low, high, se, n, too_small(n, trials))
 
 
@@ -194,7 +198,7 @@ def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:
     # Two annotators are compared as a pair already.
     if len(active) >= 3:
         size, ordered = len(ratings.scheme.words), ratings.scheme.ordered
-        together = _estimates_together(active, size, NO_ITEM)
+        together = _estimates_together(active, size, NO_ITEM, live=ratings.live)
         yield from (estimate for estimate in together if ordered or estimate.name not in FOR_ORDERED_LABELS)
 
 
@@ -202,21 +206,23 @@ def multi_rater_significance(ratings: Ratings) -> Iterator[Estimate]:
     """Agreement on clinical significance of annotators and judge together, on the items where each of them gave one."""
     graded = significance_by_all(ratings)
     if len(graded) >= 3:
-        yield from _estimates_together(list(graded.values()), len(SIGNIFICANCES), missing_significance(graded))
+        raters = list(graded.values())
+        yield from _estimates_together(raters, len(SIGNIFICANCES), missing_significance(graded), live=ratings.live)
 
 
-def _estimates_together(raters: list[Codes], size: int, empty_reason: str) -> Iterator[Estimate]:
+def _estimates_together(raters: list[Codes], size: int, empty_reason: str, *, live: bool) -> Iterator[Estimate]:
     items = RatedItems.from_codes(raters, size)
     for name, coefficient in MULTI_RATER_COEFFICIENTS.items():
         if items.n:
             estimate, expected_disagreement = coefficient(items, size)
-            yield _multi_rater_estimate(name, estimate, expected_disagreement, items.never_matched)
+            width = float(width_of(estimate.n, live=live))
+            yield _multi_rater_estimate(name, estimate, expected_disagreement, width, never_matched=items.never_matched)
         else:
             yield undefined(name, "", 0, empty_reason)
 
 
 def _multi_rater_estimate(
-    name: str, estimate: CoefficientEstimate, expected_disagreement: float, never_matched: bool
+    name: str, estimate: CoefficientEstimate, expected_disagreement: float, width: float, *, never_matched: bool
 ) -> Estimate:
     """`expected_disagreement` is that on labels by chance, 1 for a figure that leaves chance in."""
     if math.isnan(estimate.value):
@@ -224,7 +230,7 @@ def _multi_rater_estimate(
     scale = chance_scale(expected_disagreement)
     trials = effective_n(estimate.value, estimate.se, estimate.n, scale)
     trials = min(trials, estimate.n) if never_matched else trials
-    return _with_interval(name, "", estimate.value, estimate.se, estimate.n, trials, scale)
+    return _with_interval(name, "", estimate.value, estimate.se, estimate.n, trials, scale, width)
 
 
 Together = Callable[[RatedItems, int], tuple[CoefficientEstimate, float]]

@@ -39,13 +39,13 @@ from annotation.agreement.measures import (
     label_measures,
     two_rater_measures,
 )
-from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, width_of
 from annotation.ratings.gold import MAJORITY, gold_standard, majority
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.stats.bootstrap import stratified_draws
-from audit.stats.intervals import ShareEstimate, percentiles, stratified_share, wilson
+from audit.stats.intervals import ShareEstimate, percentiles, wilson
 from audit.vocabulary import DISAGREEING
 
 # -- the annotators' work ------------------------------------------------------------------------------------
@@ -107,11 +107,11 @@ def _drift_rows(ratings: Ratings, annotator: str) -> Iterator[tuple[object, ...]
         for quarter in range(QUARTERS):
             both = (quarters == quarter) & (ratings.labels[other] != MISSING)
             same, n = int((both & (own == ratings.labels[other])).sum()), int(both.sum())
-            low, high = (float(end) for end in wilson(same, n))
+            low, high = (float(end) for end in wilson(same, n, width_of(n, live=ratings.live)))
             yield annotator, other, quarter + 1, n, same / n if n else np.nan, low, high, too_small(n, n)
 
 
-def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS) -> pd.DataFrame:
+def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS, *, live: bool = False) -> pd.DataFrame:
     """Intra-rater reliability: how often an annotator gives the same label to the same item twice, from hidden repeats.
 
     `repeats` has columns annotator, first and second: one row per item that an annotator labelled both times.
@@ -124,19 +124,18 @@ def retest_agreement(repeats: pd.DataFrame, scheme: Scheme = PAIRS) -> pd.DataFr
         note              as in the figures of the report
     """
     by_annotator = repeats.groupby("annotator", sort=True)
-    rows = [row for annotator, pairs in by_annotator for row in _retest_rows(str(annotator), pairs, scheme)]
+    rows = [row for annotator, pairs in by_annotator for row in _retest_rows(str(annotator), pairs, scheme, live=live)]
     return pd.DataFrame(rows, columns=list(RETEST_COLUMNS))
 
 
-def _retest_rows(annotator: str, pairs: pd.DataFrame, scheme: Scheme) -> Iterator[tuple[object, ...]]:
+def _retest_rows(annotator: str, pairs: pd.DataFrame, scheme: Scheme, *, live: bool) -> Iterator[tuple[object, ...]]:
     order = list(scheme.words)
     # Unused labels keep their rows: the weights of kappa depend on the distances between all labels.
     table = pd.crosstab(pairs["first"], pairs["second"]).reindex(index=order, columns=order, fill_value=0)
     measures = {measure.name: measure for measure in two_rater_measures(len(order), scheme.ordered)}
+    counts = StratifiedTable.unweighted(table.to_numpy(), live=live)
     for name in (scheme.headline, "agreement"):
-        estimate = estimate_measure(
-            measures[name], StratifiedTable.unweighted(table.to_numpy()), raters=("the first labels", "the second")
-        )
+        estimate = estimate_measure(measures[name], counts, raters=("the first labels", "the second"))
         yield annotator, name, estimate.value, estimate.low, estimate.high, estimate.n, estimate.note
 
 
@@ -175,6 +174,7 @@ class AgreementReport:
     counts     items in all, rated by each annotator, without a majority among the rated, without a verdict of the judge
     population why there are no figures of the run; empty where there are
     scheme     what the labels are
+    live       as in `annotation.ratings.table.Ratings`
     """
 
     figures: pd.DataFrame
@@ -186,6 +186,7 @@ class AgreementReport:
     counts: dict[str, int]
     population: str
     scheme: Scheme = PAIRS
+    live: bool = False
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -217,10 +218,13 @@ def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None, in_p
         judge_errors(ratings),
         time_per_item(ratings),
         drift(ratings),
-        pd.DataFrame(columns=list(RETEST_COLUMNS)) if repeats is None else retest_agreement(repeats, ratings.scheme),
+        pd.DataFrame(columns=list(RETEST_COLUMNS))
+        if repeats is None
+        else retest_agreement(repeats, ratings.scheme, live=ratings.live),
         item_counts(ratings),
         NO_DESIGN if ratings.design is None else "",
         ratings.scheme,
+        ratings.live,
     )
 
 
@@ -318,17 +322,17 @@ def _prevalence_rows(ratings: Ratings, design: SampleDesign | None) -> Iterator[
                 share = ShareEstimate(design.judge_shares(codes)[index], *np.full(2, np.nan))
                 estimate = _prevalence(label, int(rated.sum()), share, "known for the whole run")
             else:
-                share = _label_share(marked[:, index], rated, design)
+                share = _label_share(marked[:, index], rated, design, live=ratings.live)
                 estimate = _prevalence(label, int(rated.sum()), share)
             yield "label", rater, "", _scope(design), *astuple(estimate)
 
 
-def _label_share(marked: np.ndarray, rated: np.ndarray, design: SampleDesign | None) -> ShareEstimate:
+def _label_share(marked: np.ndarray, rated: np.ndarray, design: SampleDesign | None, *, live: bool) -> ShareEstimate:
     if design is not None:
-        return stratified_share(*design.by_verdict(design.count(marked), design.count(rated)))
+        return design.share(design.count(marked), design.count(rated))
     # At least 1, because an undefined share is reported below instead of a division by zero.
     n = max(rated.sum(), 1)
-    return ShareEstimate(marked.sum() / n, *wilson(marked.sum(), n))
+    return ShareEstimate(marked.sum() / n, *wilson(marked.sum(), n, width_of(n, live=live)))
 
 
 def _prevalence(label: str, n: int, share: ShareEstimate, note: str = "") -> Estimate:

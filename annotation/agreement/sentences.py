@@ -15,6 +15,14 @@ from audit.tables import Row
 
 Named = Callable[[str], str]
 KAPPAS = ("kappa_quadratic", "kappa", "kappa_disagrees")
+INTERVALS_IN_WORDS = {
+    True: "Until the study is closed with every planned rating, each 95 % interval is about 1.6 times as wide as usual, so that "
+    "it holds however often somebody looks while ratings come in (a confidence sequence); after that it is the usual one, "
+    "which is right for one look at a number of items fixed before.",
+    False: "The study is closed with every planned rating, so each 95 % interval is the usual one, for one look at a number of "
+    "items fixed before; those of a running study are wider, because they hold however often somebody looks.",
+}
+"""Whether ratings are still coming in -> which of the two intervals a reader sees, and why."""
 
 
 def figure(report: AgreementReport, first: str, second: str, name: str, label: str = "", scope: str = SAMPLE) -> Row:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from annotation.agreement.comparisons import Comparison, ReferenceStandard, comp
 from annotation.agreement.estimates import MIN_ITEMS, estimate_measure, spread, too_small, undefined
 from annotation.agreement.measures import Measure, classifier_measures, two_rater_measures
 from annotation.agreement.tables import FIGURE, INTERVALS, ITEMS, LABEL, NOTE, rater_name
-from annotation.ratings.design import Floats
+from annotation.ratings.design import Floats, width_of
 from annotation.ratings.gold import MAJORITY, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.agreement import derivatives
@@ -91,7 +92,8 @@ def subgroups(ratings: Ratings, groups: pd.DataFrame) -> pd.DataFrame:
         rows.append(_group_row(ratings, str(by), str(group), members))
     frame = pd.DataFrame(rows, columns=list(GROUP_COLUMNS))
     frame["right"], frame["boundary_share"] = frame["n"] - frame["errors"], frame["boundary"] / frame["errors"].replace(0, np.nan)
-    return with_wilson(with_wilson(frame, "accuracy", "right", "n"), "boundary_share", "boundary", "errors")
+    width = partial(width_of, live=ratings.live)
+    return with_wilson(with_wilson(frame, "accuracy", "right", "n", width), "boundary_share", "boundary", "errors", width)
 
 
 def _group_row(ratings: Ratings, by: str, group: str, members: np.ndarray) -> tuple[object, ...]:
@@ -116,7 +118,9 @@ def _group_row(ratings: Ratings, by: str, group: str, members: np.ndarray) -> tu
 
 def _judge_by_people(ratings: Ratings) -> Comparison:
     reference = _reference(ratings)
-    return Comparison("label", reference.name, JUDGE, reference.codes, ratings.labels[JUDGE], reference.rated, LABELS)
+    return Comparison(
+        "label", reference.name, JUDGE, reference.codes, ratings.labels[JUDGE], reference.rated, LABELS, live=ratings.live
+    )
 
 
 def _reference(ratings: Ratings) -> ReferenceStandard:
@@ -141,7 +145,8 @@ def failure_modes(ratings: Ratings) -> pd.DataFrame:
     severe = int((errors["judged"] > errors["right"]).sum())
     rows += [{"mode": mode, **OF_SUBTOTAL, "n": n} for mode, n in ((SEVERE, severe), (MILD, len(errors) - severe))]
     frame = pd.DataFrame([*rows, {"mode": ALL_ERRORS, **OF_SUBTOTAL, "n": len(errors)}]).assign(of=len(errors))
-    shares = with_wilson(frame.assign(share=frame["n"] / frame["of"].replace(0, np.nan)), "share", "n", "of")
+    frame["share"] = frame["n"] / frame["of"].replace(0, np.nan)
+    shares = with_wilson(frame, "share", "n", "of", partial(width_of, live=ratings.live))
     # All of all errors is no finding
     shares.loc[shares["mode"] == ALL_ERRORS, ["share_low", "share_high"]] = np.nan
     return shares
@@ -242,13 +247,13 @@ def _estimates(measure: Measure, comparison: Comparison, related: _Related) -> t
         both = comparison.labelled_by_both
         design_effect = related.design_effect(slopes[comparison.rows[both], comparison.columns[both]])
         scale = measure.scale(table.table)
-    narrow = scaled_wilson(value, se, trials, scale)
+    narrow = scaled_wilson(value, se, trials, scale, table.width)
     if _note(related, n):
         return value, *narrow, value, math.nan, math.nan, math.nan
     # A few clusters do not show how much clusters differ
     units = min(related.questions, related.handbooks)
     wider = math.sqrt(design_effect) * float(stdtrit(units - 1, 1 - TAIL)) / Z
-    return value, *narrow, value, *scaled_wilson(value, se * wider, trials / wider**2, scale), wider
+    return value, *narrow, value, *scaled_wilson(value, se, trials, scale, wider * table.width), wider
 
 
 class _Related:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
 from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.report import AgreementReport, Comparator, agreement_report, compare_with_baseline, report_without_judge
+from annotation.agreement.sentences import INTERVALS_IN_WORDS
 from annotation.agreement.tables import (
     BASELINE_TABLE,
     BY_LABEL_TABLE,
@@ -25,7 +27,9 @@ from annotation.agreement.tables import (
     rater_name,
     with_interval,
 )
+from annotation.cli.account import terminal_user
 from annotation.label_store.engine import open_label_store
+from annotation.label_store.seals import record_look
 from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, ROWS, prevalence
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.shared_errors import SHARED_ERRORS_TABLE, shared_errors
@@ -35,7 +39,7 @@ from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, LabelsFile, read
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.earlier_studies import pooled_ratings
-from annotation.studies.study_tables import repeats_table, study_ratings
+from annotation.studies.study_tables import repeats_table
 from annotation.studies.validation_tables import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
 from audit.errors import AuditError
@@ -127,7 +131,16 @@ def _ratings(arguments: argparse.Namespace, settings: Settings, file: LabelsFile
     if file is not None:
         pairs = read_strata(arguments.strata) if arguments.strata else None
         return ratings_from(file.frame, str(arguments.labels), pairs)
-    return study_ratings(open_label_store(settings.studies_url), arguments.study)
+    return _of_studies(settings, [arguments.study])
+
+
+def _of_studies(settings: Settings, studies: Sequence[str]) -> Ratings:
+    """The ratings of a study, or of several together; a look before they are complete enters their ledgers."""
+    store = open_label_store(settings.studies_url)
+    ratings = pooled_ratings(store, studies)
+    for study_id in studies if ratings.live else ():
+        record_look(store, study_id, terminal_user().username, datetime.now(UTC))
+    return ratings
 
 
 def _source_name(arguments: argparse.Namespace) -> str:
@@ -162,6 +175,7 @@ def report_json(
     tables = report.tables | ({} if baseline is None else {COMPARISON: baseline[1]})
     rows = {name: json.loads(table.to_json(orient="records", double_precision=15)) for name, table in tables.items()}
     about: dict[str, object] = {"source": source, "counts": report.counts, "population": report.population or None}
+    about |= {"intervals": INTERVALS_IN_WORDS[report.live]} if file is None else {}
     about |= {} if baseline is None else {"other": baseline[0]}
     about |= {} if file is None else {"file": file.as_record()}
     return json.dumps({**about, **rows}, ensure_ascii=False, indent=1)
@@ -171,7 +185,7 @@ def report_markdown(
     report: AgreementReport, source: str, baseline: NamedComparison | None = None, file: RatingCounts | None = None
 ) -> str:
     """The report to read: each comparison with its figures, its confusion matrices and the judge's errors."""
-    title, *rest = _sections(report, source)
+    title, *rest = _sections(report, source, of_study=file is None)
     sections = [title, *(escape_markdown(sentence) for sentence in (file.sentences() if file else ())), *rest]
     if baseline is not None:
         name, comparison = baseline
@@ -179,12 +193,14 @@ def report_markdown(
     return "\n\n".join(sections)
 
 
-def _sections(report: AgreementReport, source: str) -> Iterator[str]:
+def _sections(report: AgreementReport, source: str, *, of_study: bool) -> Iterator[str]:
     yield f"# Agreement in {escape_markdown(source)}"
     yield "; ".join(f"{name}: {number}" for name, number in report.counts.items()) + "."
     if report.population:
         yield f"Figures describe the sample only: {report.population}."
     why = "the labels are ordered" if report.scheme.ordered else "the choices have no order"
+    if of_study:
+        yield INTERVALS_IN_WORDS[report.live]
     yield f"Intervals are 95 %. The headline is {FIGURE.display(report.scheme.headline)}, because {why}."
     figures = report.figures[report.figures["name"] != "prevalence"]
     for key, own in figures.groupby(["about", "first", "second"], sort=False):
@@ -273,7 +289,7 @@ def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
         return _ratings(arguments, settings, _labels_file(arguments))
     if not arguments.study:
         raise AuditError("--pool requires --study: a labels file has all its items already. Nothing was computed.")
-    return pooled_ratings(open_label_store(settings.studies_url), [arguments.study, *arguments.pool])
+    return _of_studies(settings, [arguments.study, *arguments.pool])
 
 
 def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:

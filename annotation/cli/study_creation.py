@@ -12,7 +12,7 @@ from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
-from annotation.studies.sample_plan import ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
+from annotation.studies.sample_plan import DESIGNS, ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
 from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
 from audit.cli.conventions import add_json, add_run, print_result
 from audit.settings import Settings
@@ -98,6 +98,13 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--items", action="append", default=[], metavar="LABEL=N", help="a different number for one label, such as ABSENT=20"
     )
+    parser.add_argument(
+        "--design-for",
+        choices=DESIGNS,
+        default="",
+        help="divide --total items over the labels so that this figure is as precise as possible (default: --per-label of each)",
+    )
+    parser.add_argument("--total", type=int, default=len(LABELS) * ITEMS_PER_LABEL, metavar="N", help="default: %(default)s")
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
         "--after",
@@ -131,8 +138,10 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.systems:
             raise StudyError(f"--systems requires --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return _create_of_pairs(arguments, settings)
-    if arguments.items or arguments.by or arguments.after or arguments.primary or arguments.show_names:
-        raise StudyError(f"--items, --by, --after, --primary and --show-names require --scheme {PAIRS.name}. Nothing was drawn.")
+    own = ("items", "by", "after", "primary", "design_for", "show_names")
+    if any(getattr(arguments, name) for name in own):
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in own)
+        raise StudyError(f"{options} require --scheme {PAIRS.name}. Nothing was drawn.")
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
         calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
@@ -181,6 +190,8 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
         repeats=arguments.repeats, names_shown=arguments.show_names, masked_words=tuple(arguments.mask),
         registration=_registration(arguments),
         after=tuple(arguments.after),
+        design_for=arguments.design_for,
+        items=arguments.total if arguments.design_for else 0,
     )  # fmt: skip
 
 

@@ -17,13 +17,14 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from annotation.label_store.engine import LabelStore
-from annotation.label_store.ledger import append_entry, lock_study_head
-from annotation.label_store.schema import assignments, items, studies, study_events, study_members
+from annotation.label_store.ledger import append_entry, ledger_heads, lock_study_head
+from annotation.label_store.schema import assignments, items, ratings, studies, study_events, study_members
 from annotation.label_store.stored_values import to_timestamp
 from audit.vocabulary import Raters, stated_raters
 
-CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED = "created", "sampled", "state", "reference", "raters"
-"""Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study."""
+CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED, LOOK = "created", "sampled", "state", "reference", "raters", "look"
+"""Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study;
+LOOK: somebody saw figures of a study that was not complete."""
 NAMED_ROWS = 3
 
 
@@ -142,3 +143,27 @@ def raters_of(store: LabelStore, study_id: str) -> Raters:
     with store.read() as con:
         body = con.execute(query.limit(1)).scalar()
     return stated_raters(stored_body(body)["raters"]) if body else Raters.UNKNOWN
+
+
+# -- Who looked at the figures while ratings were coming in --------------------------------------------------
+
+
+def record_look(store: LabelStore, study_id: str, account: str, now: datetime) -> None:
+    """Record that an account saw the figures of a study that is not complete, once for each number of ratings."""
+    body = {"account": account, "ratings": ledger_heads(store, study_id)[ratings.name][0]}
+    if not body["ratings"] or body in looks(store, study_id):
+        return
+    with store.begin() as tx:
+        lock_study_head(tx, study_events, study_id)
+        if body not in _looks(tx, study_id):  # two tabs refresh at once
+            record_study_event(tx, study_id, LOOK, body, now)
+
+
+def looks(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
+    """Each look at the figures of a study while ratings were coming in: account, and ratings in the ledger then."""
+    with store.read() as con:
+        return _looks(con, study_id)
+
+
+def _looks(con: Connection, study_id: str) -> list[dict[str, Any]]:
+    return [body for kind, body in _events(con, study_id) if kind == LOOK]

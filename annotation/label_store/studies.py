@@ -213,6 +213,12 @@ def count_ratings(con: Connection, study_id: str, state: StudyState) -> tuple[in
     return int(unrated), int(total)
 
 
+def is_complete(store: LabelStore, study: Study) -> bool:
+    """Whether a study is closed with every rating that was planned when it was drawn."""
+    with store.read() as con:
+        return study.state is StudyState.CLOSED and not count_ratings(con, study.study_id, study.state)[0]
+
+
 def _refuse_if_unrated(tx: Connection, study_id: str, state: StudyState) -> None:
     missing, _ = count_ratings(tx, study_id, state)
     if missing and state in (StudyState.CALIBRATION, StudyState.LABELLING):

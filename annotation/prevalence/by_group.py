@@ -15,7 +15,7 @@ import pandas as pd
 
 from annotation.agreement.tables import ITEMS
 from annotation.prevalence.estimates import human_labels, item_weights, require_design
-from annotation.ratings.design import Floats
+from annotation.ratings.design import Floats, width_of
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.intervals import SHARE_SCALE, effective_n, scaled_wilson, with_interval
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -62,8 +62,9 @@ def corrected_by_group(ratings: Ratings, groups: pd.DataFrame, counts: pd.DataFr
     pairs = _pairs(counts, names)
     sample = _sample(ratings, groups, names, human)
     rate, se, items, own = _composite(pairs, sample)
+    width = float(width_of(sample.all_items.sum(), live=ratings.live))
     ends = [
-        scaled_wilson(value, error, effective_n(value, error, n, SHARE_SCALE), SHARE_SCALE)
+        scaled_wilson(value, error, effective_n(value, error, n, SHARE_SCALE), SHARE_SCALE, width)
         if value == value
         else (np.nan, np.nan)
         for value, error, n in zip(rate, se, items, strict=True)

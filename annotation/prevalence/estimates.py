@@ -35,7 +35,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
-from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign
+from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, SampleDesign, width_of
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
@@ -109,11 +109,13 @@ def prevalence(ratings: Ratings, human: str = GOLD) -> pd.DataFrame:
         why = f" ({once:,} are rated by one annotator only, which is not enough for a gold label)" if once else ""
         raise AuditError(f"No item has a label by {human}{why}. Nothing was estimated. Label some items first.")
     n, counts = int(rated.sum()), append_disagreement(labels[rated]).sum(axis=0)
-    sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n)))
+    sample = ShareEstimate(counts / n, *wilson(counts, np.full(counts.shape, n), width_of(n, live=ratings.live)))
     judge = append_disagreement(design.judge_shares(ratings.labels[JUDGE])[None])[0]
-    note = "; ".join(filter(None, [standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else "", _unrated_strata(design, rated)]))
+    left_open = standard.left_open(SPLIT, LEFT_OUT) if human == GOLD else ""
+    note = "; ".join(filter(None, [left_open, _unrated_strata(design, rated), checked_absent(design, labels)]))
     corrected = corrected_shares(design, labels)
-    random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n)))
+    width = width_of(n, live=ratings.live)
+    random = ShareEstimate(corrected.value, *jeffreys(corrected.value, np.full(corrected.value.shape, n / width**2)))
     tables = [
         method_table(CORRECTED, corrected, n, note),
         method_table(JUDGE_ALONE, ShareEstimate(judge, *np.full((2, len(judge)), np.nan)), 0, ""),
@@ -172,7 +174,7 @@ def append_disagreement(shares: Floats) -> Floats:
 
 def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
     """The corrected share of each label and of `disagrees`, six of each."""
-    return stratified_share(*design.by_verdict(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0]))))
+    return design.share(events_by_stratum(design, labels), design.count(~np.isnan(labels[:, 0])))
 
 
 def events_by_stratum(design: SampleDesign, labels: Floats) -> Floats:
@@ -190,6 +192,14 @@ def _unrated_strata(design: SampleDesign, rated: np.ndarray) -> str:
     _, items, _ = design.by_verdict(np.zeros(len(design.strata)), design.count(rated))
     empty = [name for name, n in zip(design.verdicts, items, strict=True) if n == 0]
     return f"the interval allows for anything in strata without ratings: {', '.join(empty)}" if empty else ""
+
+
+def checked_absent(design: SampleDesign, labels: Floats) -> str:
+    """What the check of a stratum of pre-screened pairs found; "" where there is none, or nothing of it is rated."""
+    checked = np.array([name.endswith(f"/{PRESCREENED}") for name in design.strata])[design.stratum] & ~np.isnan(labels[:, 0])
+    found, n = labels[checked, Label.ABSENT.code].sum(), int(checked.sum())
+    taken = "so all of them are taken as absent" if found == n else "so they count as any other stratum"
+    return f"of {n} pre-screened pairs that were checked, raters call {found:g} absent, {taken}" if n else ""
 
 
 def method_table(method: str, share: ShareEstimate, n: int, note: str) -> pd.DataFrame:
@@ -254,8 +264,7 @@ def _slope(labels: Floats, judge: Codes, weight: Floats) -> float:
 
 def disagreement_rate(disagreeing: Floats, absent: Floats, rated: Floats, design: SampleDesign) -> tuple[float, float, float]:
     """Value and interval of R_div from rated items per stratum (each argument: (strata,)); NaN where nothing is present."""
-    numerator = stratified_share(*design.by_verdict(disagreeing, rated))
-    denominator = stratified_share(*design.by_verdict(rated - absent, rated))
+    numerator, denominator = design.share(disagreeing, rated), design.share(rated - absent, rated)
     if not float(denominator.value) > 0:
         return math.nan, math.nan, math.nan
     low, high = quotient_interval(numerator, denominator)

@@ -104,6 +104,37 @@ def expected_half_width(share: Floats, rated: Floats, pairs: Floats) -> float:
     return float(estimate.high - estimate.low) / 2
 
 
+def neyman(spread: Floats, pairs: Floats, total: int, least: int) -> Floats:
+    """`total` ratings over strata in proportion to pairs times spread, (strata,): the most precise share or rate for them.
+
+    At least `least` from each stratum, even if these exceed `total`, and never more than it has; the largest remainders first.
+    Source: Neyman (1934), J. R. Stat. Soc. 97; Cochran (1977), 5.5.
+    """
+    lowest = np.minimum(least, pairs)
+    wanted, fixed = lowest.copy(), np.zeros(len(pairs), dtype=bool)
+    while not fixed.all():
+        room = max(total - wanted[fixed].sum(), 0.0)
+        weight = np.where(fixed, 0.0, pairs * spread)
+        exact = room * weight / weight.sum() if weight.sum() else np.zeros(len(pairs))
+        outside = ~fixed & ((exact < lowest) | (exact > pairs))
+        wanted = np.where(fixed, wanted, np.clip(exact, lowest, pairs))
+        if not outside.any():
+            break
+        fixed |= outside
+    whole = np.floor(wanted)
+    for index in np.argsort(whole - wanted, kind="stable")[: max(round(min(total, pairs.sum()) - whole.sum()), 0)]:
+        whole[index] += whole[index] < pairs[index]
+    return whole
+
+
+def rate_spread(disagreeing: Floats, absent: Floats, pairs: Floats) -> Floats:
+    """The standard deviation, in each stratum, of what an item adds to R_div (linearised), from assumed shares of its labels."""
+    agreeing = 1 - disagreeing - absent
+    rate = float(disagreeing @ pairs) / max(float((1 - absent) @ pairs), 1e-9)
+    mean = disagreeing * (1 - rate) - agreeing * rate
+    return np.asarray(np.sqrt(np.maximum(disagreeing * (1 - rate) ** 2 + agreeing * rate**2 - mean**2, 0.0)))
+
+
 def _check_request(half_width: float, label: str) -> None:
     if label not in ROWS:
         raise AuditError(f"There is no label '{label}'. Allowed: {', '.join(ROWS)}. Nothing was planned.")

@@ -14,12 +14,15 @@ import pandas as pd
 from annotation.ratings.file_rows import row_name
 from audit.errors import AuditError
 from audit.people_tables import TableSource, decimal_number, read_csv, visible
+from audit.stats.intervals import ShareEstimate, sequence_width, stratified_share
 from audit.vocabulary import LABEL_SPELLINGS, LABELS, plain
 
 Codes = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 MISSING = -1
 """The code of an item that a rater did not label."""
+PRESCREENED = "pre-screened"
+"""The second criterion of the stratum of pairs that were called absent without asking the judge."""
 UNSCORED = "unscored"
 """The stratum of pairs without a readable verdict."""
 STRATA_COLUMNS = ("stratum", "pairs")
@@ -40,12 +43,29 @@ class SampleDesign:
     stratum  int, one per item: the index of its stratum in `strata`
     verdict  int, (strata,): strata with the same number have the same label by the judge and differ in a second criterion,
              such as the organ; None where there is no second criterion
+    live     as in `annotation.ratings.table.Ratings`
     """
 
     strata: tuple[str, ...]
     pairs: Floats
     stratum: Codes
     verdict: Codes | None = None
+    live: bool = False
+
+    def share(self, events: Floats, rated: Floats) -> ShareEstimate:
+        """The share of the run, from events and rated items by stratum; both as in `by_verdict`.
+
+        A stratum of pre-screened pairs is a check: it adds no uncertainty where all of its rated items are, or none is, an event.
+        """
+        share, width = self.by_verdict(events, rated), float(width_of(rated.sum(), live=self.live))
+        if not any(name.endswith(f"/{PRESCREENED}") for name in self.verdicts):
+            return stratified_share(*share, width=width)
+        own, items, pairs = share
+        checked = np.array([name.endswith(f"/{PRESCREENED}") for name in self.verdicts]) & (items > 0)
+        alike = checked & ((own == 0) | (own == items)).reshape(-1, len(items)).all(axis=0)
+        # As if rated in full: the ratings show nothing but what is taken as known
+        in_full = np.where(alike, pairs / np.maximum(items, 1), 1.0)
+        return stratified_share(own * in_full, items * in_full, pairs, width=width)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -95,6 +115,11 @@ def _verdict_shares(stratum: str, judge: Codes) -> Floats:
     if code == MISSING and stratum != UNSCORED:
         return np.full(len(LABELS), np.nan)
     return np.asarray((np.arange(len(LABELS)) == code).astype(float))
+
+
+def width_of(items: npt.ArrayLike, *, live: bool) -> Floats:
+    """How many times as wide an interval of so many items is: 1, unless it is looked at while the ratings come in."""
+    return np.asarray(sequence_width(items) if live else np.ones_like(items), dtype=float)
 
 
 def read_strata(path: Path) -> dict[str, float]:
@@ -163,6 +188,7 @@ def _shared_verdicts(strata: Sequence[str], stratum: Codes, judge: Codes) -> Cod
     labels = []
     for index, name in enumerate(strata):
         codes = set(judge[stratum == index].tolist()) or {_code_of_name(name)}
+        codes |= {MISSING} if name.endswith(f"/{PRESCREENED}") else set()
         # A stratum with several verdicts, or with none that is known, has no other that is like it.
         labels.append(str(codes.pop()) if len(codes) == 1 and MISSING not in codes else f"only {name}")
     numbers = np.unique(labels, return_inverse=True)[1]

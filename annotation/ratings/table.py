@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ class Ratings:
     seconds       annotator -> seconds taken, NaN where not known, for the annotators whose times the table has
     order         annotator -> position of the item in that annotator's order of work, NaN where not known, likewise
     scheme        what the labels are: their words in order, and whether they are an ordered scale
+    live          whether ratings are still coming in, so intervals have to be right however often somebody looks
     """
 
     items: Texts
@@ -59,11 +60,16 @@ class Ratings:
     seconds: Mapping[str, Floats]
     order: Mapping[str, Floats]
     scheme: Scheme = PAIRS
+    live: bool = False
 
     @property
     def annotators(self) -> tuple[str, ...]:
         """The human raters, in the order of the columns."""
         return tuple(rater for rater in self.labels if rater not in (JUDGE, GOLD))
+
+    def as_live(self, *, live: bool = True) -> Ratings:
+        """The same, while ratings are still coming in, or not."""
+        return replace(self, live=live, design=self.design and replace(self.design, live=live))
 
 
 def labels_in(frame: pd.DataFrame, column: str, where: str) -> Codes:

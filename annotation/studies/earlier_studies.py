@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.results import assignment_rows
-from annotation.label_store.studies import Study, find_study, list_studies
+from annotation.label_store.studies import Study, find_study, is_complete, list_studies
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.study_tables import labels_table, study_ratings
@@ -71,7 +71,9 @@ def pooled_ratings(store: LabelStore, study_ids: Sequence[str]) -> Ratings:
             raise StudyError(f"Studies '{first}' and '{other}' cannot be pooled: {why}. Nothing was computed.")
     tables = pd.concat([labels_table(store, study_id) for study_id in (first, *others)], ignore_index=True)
     pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, first)}
-    return ratings_from(tables.drop_duplicates(PAIR), f"Studies {', '.join((first, *others))}", pairs)
+    pooled = ratings_from(tables.drop_duplicates(PAIR), f"Studies {', '.join((first, *others))}", pairs)
+    complete = all(is_complete(store, find_study(store, study_id)) for study_id in (first, *others))
+    return pooled if complete else pooled.as_live()
 
 
 def _why_not(store: LabelStore, one: str, other: str) -> str:
@@ -80,5 +82,7 @@ def _why_not(store: LabelStore, one: str, other: str) -> str:
         return "one of them compares systems"
     if sample_digest(store, one) is None or sample_digest(store, one) != sample_digest(store, other):
         return "they were not drawn from the same run"
-    divisions = [find_origin(store, study_id).plan.get("second") for study_id in (one, other)]
-    return "" if divisions[0] == divisions[1] else "one of them is divided by organ and the other is not"
+    plans = [find_origin(store, study_id).plan for study_id in (one, other)]
+    if bool(plans[0].get("design_for")) != bool(plans[1].get("design_for")):
+        return "pre-screened pairs are a stratum of their own in one of them only"
+    return "" if plans[0].get("second") == plans[1].get("second") else "one of them is divided by organ and the other is not"

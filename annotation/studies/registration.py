@@ -18,6 +18,7 @@ from audit.formatting import fixed
 from audit.tables import Row
 
 MAX_STATEMENT = 2_000
+NO_VERDICT_YET = "whether it reaches the registered threshold is said when the study is closed with every planned rating"
 PRIMARY_FIGURES = {
     "judge_kappa": "weighted kappa of the judge with the gold labels",
     "judge_accuracy": "share of items to which the judge gives the gold label",
@@ -69,12 +70,13 @@ def registration_of(plan: Mapping[str, Any]) -> Registration | None:
 
 
 def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:
-    """The observed primary figure, and whether it reaches the threshold."""
+    """The observed primary figure and, once the study is complete, whether it reaches the threshold."""
     row = _primary_row(registration, report, ratings)
     name = PRIMARY_FIGURES[registration.primary]
     if reason := undefined(row):
         return f"The primary figure, the {name}, is not known ({reason})."
-    return f"The primary figure, the {name}, is {coefficient_words(row)}, {row['n']:,} items: {_verdict(registration, row)}."
+    verdict = NO_VERDICT_YET if ratings.live else _verdict(registration, row)
+    return f"The primary figure, the {name}, is {coefficient_words(row)}, {row['n']:,} items: {verdict}."
 
 
 def _primary_row(registration: Registration, report: AgreementReport, ratings: Ratings) -> Row:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from annotation.agreement.comparisons import imagined_labels
 from annotation.label_store.engine import StudyError
-from annotation.prevalence.planning import expected_half_width
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement
+from annotation.prevalence.planning import expected_half_width, neyman, rate_spread
+from annotation.ratings.design import PRESCREENED, Floats
 from annotation.studies.registration import Registration
 from audit.formatting import fixed
 from audit.stats.intervals import wilson
@@ -21,6 +24,17 @@ MAX_STUDY_ITEMS = 5_000
 # The column of the seed is a 32-bit integer in PostgreSQL.
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
 MAX_MASKED_WORDS = 500
+CHECKED_ABSENT = 6
+"""Pre-screened pairs that are rated where a study is designed for a figure, to check that they are absent."""
+LEAST_PER_LABEL = 4
+R_DIV, KAPPA = "r_div", "kappa"
+DESIGNS = {
+    R_DIV: "rate of disagreement among pairs in which both answers address the question (R_div)",
+    DISAGREES: "share of disagreeing pairs in the run",
+    **{label.value: f"share of {label.lower()} pairs in the run" for label in LABELS},
+    KAPPA: "kappa of the sample (each label of the judge equally often)",
+}
+"""What a study of pairs can be designed for."""
 StratumKey = tuple[str, str | None]
 """(label, second criterion)."""
 SECOND_CRITERIA = ("organ",)
@@ -55,11 +69,15 @@ class SamplePlan(Plan):
                least two from each organ that has any
     after      ids of earlier studies of the same run, whose pairs are left out; together with theirs, the items are again a
                random sample of each stratum, so a study can be made larger by another one
+    design_for what the ratings are to tell most precisely, a key of DESIGNS: `items` study items are then divided over the
+               labels by it instead of `per_label`, and pre-screened pairs are a stratum of their own; "": as `per_label` says
     """
 
     per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
     second: str | None = None
     after: tuple[str, ...] = ()
+    design_for: str = ""
+    items: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +113,13 @@ def check_plan(plan: SamplePlan) -> None:
         f"'{plan.second}' is not a second criterion (allowed: {', '.join(SECOND_CRITERIA)})": plan.second
         not in (None, *SECOND_CRITERIA),
     }
-    check_counts(plan, list(plan.per_label.values()), checks)
+    designed = {
+        f"'{plan.design_for}' is not a figure to design a study for (allowed: {', '.join(DESIGNS)})": plan.design_for
+        not in DESIGNS,
+        "a study that is designed for a figure has no second criterion": plan.second is not None,
+    }
+    checks |= designed if plan.design_for else {}
+    check_counts(plan, [plan.items] if plan.design_for else list(plan.per_label.values()), checks)
 
 
 def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bool]) -> None:
@@ -136,6 +160,8 @@ def allocate_items(
 
     Strata from which nothing is drawn are listed too: no figure covers them, and a report has to say so.
     """
+    if plan.design_for:
+        return _with_calibration(_designed(population, plan, left_out or {}), plan.calibration)
     strata = []
     for label in LABELS:
         sizes = {second: count for (stratum_label, second), count in population.items() if stratum_label == label}
@@ -146,6 +172,35 @@ def allocate_items(
             for (second, size), n, own in zip(sizes.items(), study, gone, strict=True)
         ]
     return _with_calibration(strata, plan.calibration)
+
+
+def _designed(population: Mapping[StratumKey, int], plan: SamplePlan, left_out: Mapping[StratumKey, int]) -> list[StratumPlan]:
+    """The strata of a study that is designed for a figure: the judge's labels, and the pre-screened pairs as a check."""
+    order = [label.value for label in LABELS]
+    keys = sorted(population, key=lambda key: (order.index(key[0]), key[1] or ""))
+    free = {key: population[key] - left_out.get(key, 0) for key in keys}
+    study = {key: min(CHECKED_ABSENT, plan.items, free[key]) for key in keys if key[1] == PRESCREENED}
+    judged = [key for key in keys if key not in study]
+    pairs = np.array([free[key] for key in judged], dtype=float)
+    spread = _spread(plan.design_for, [label for label, _ in judged], pairs)
+    study |= dict(zip(judged, neyman(spread, pairs, plan.items - sum(study.values()), LEAST_PER_LABEL).astype(int), strict=True))
+    return [StratumPlan(*key, population[key], int(study[key]), 0, left_out.get(key, 0)) for key in keys]
+
+
+def _spread(figure: str, labels: Sequence[str], pairs: Floats) -> Floats:
+    """How much items with each of these labels by the judge scatter around the figure, if raters confirm AGREEMENT of them.
+
+    Where they do not, they are taken to choose a label half as often with every step away from the judge's.
+    """
+    away = imagined_labels(len(LABELS)) * (1 - np.eye(len(LABELS)))
+    confirmed = np.where(np.arange(len(LABELS)) == Label.ABSENT.code, CONFIRMED_ABSENT, AGREEMENT)
+    chance = (np.diag(confirmed) + away / away.sum(axis=0) * (1 - confirmed)).T[[Label(judged).code for judged in labels]]
+    if figure == KAPPA:  # of the sample itself, for which the labels count alike
+        return np.asarray(1 / np.maximum(pairs, 1.0))
+    if figure == R_DIV:
+        return rate_spread(chance[:, [label.code for label in DISAGREEING]].sum(axis=1), chance[:, Label.ABSENT.code], pairs)
+    share = append_disagreement(chance)[:, ROWS.index(figure)]
+    return np.asarray(np.sqrt(share * (1 - share)))
 
 
 def apportion(wanted: int, sizes: Sequence[int], least: int = 2) -> list[int]:
@@ -224,8 +279,10 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> Expec
     strata     of pairs, as `allocate_items` gives them; those without a pair are left out
     confirmed  assumed share of the judge's labels that people confirm, in [0, 1]; the rest is spread evenly over the other labels
     """
-    own = [stratum for stratum in strata if stratum.population]
-    items = sum(stratum.study for stratum in own)
+    items = sum(stratum.study for stratum in strata)
+    # Pre-screened pairs that are a stratum of their own are a check, and taken as absent
+    own = [stratum for stratum in strata if stratum.population and stratum.second != PRESCREENED]
+    known = sum(stratum.population for stratum in strata if stratum.second == PRESCREENED)
     n = max(items, 1)
     low, high = (float(end) for end in wilson(AGREEMENT * n, n))
     if not items or any(stratum.study == 0 for stratum in own):
@@ -237,7 +294,8 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> Expec
         np.array([sum(getattr(s, name) for s in own if s.label == label) for label in labels], dtype=float)
         for name in ("study", "population")
     )
-    return ExpectedPrecision(items, (low, high), float(expected_half_width(share, rated, pairs)))
+    judged_share = float(pairs.sum() / (pairs.sum() + known))
+    return ExpectedPrecision(items, (low, high), expected_half_width(share, rated, pairs) * judged_share)
 
 
 def with_earlier(strata: Sequence[StratumPlan], earlier: Mapping[str, int]) -> list[StratumPlan]:

@@ -39,7 +39,8 @@ from audit.text.blinding import Masker
 from audit.vocabulary import NOT_ADDRESSED, Raters
 
 POPULATION = """
-select p.label::varchar as label, case when $organ then q.organ end as second, count(*) as pairs
+select p.label::varchar as label,
+       case when $organ then q.organ when $screened and p.prescreened then 'pre-screened' end as second, count(*) as pairs
 from pairs p join questions q using (question)
 where p.label is not null
 group by all
@@ -63,7 +64,8 @@ CHOSEN_PAIRS = f"""
 with {EARLIER}, wanted as (
     select unnest($labels) as label, unnest($seconds) as second, unnest($positions) as position
 ), numbered as (
-    select p.question, p.handbook_a, p.handbook_b, p.label::varchar as label, case when $organ then q.organ end as second,
+    select p.question, p.handbook_a, p.handbook_b, p.label::varchar as label,
+           case when $organ then q.organ when $screened and p.prescreened then 'pre-screened' end as second,
            row_number() over (partition by p.label, second order by p.question, p.handbook_a, p.handbook_b) - 1 as position
     from pairs p join questions q using (question)
     anti join earlier using (question, handbook_a, handbook_b)
@@ -166,7 +168,8 @@ def draw_sample(
     earlier    the pairs of the studies in `plan.after`
 
     Every stratum is a simple random sample without replacement of all pairs of the run with its label, pre-screened ABSENT
-    pairs included, so its weight N_h / n_h is exact. Unscored pairs are in no stratum; they are counted.
+    pairs included unless the study is designed for a figure, so its weight N_h / n_h is exact. Unscored pairs are in no stratum;
+    they are counted.
     """
     check_study_id(study_id)
     check_plan(plan)
@@ -174,9 +177,13 @@ def draw_sample(
         return _draw(con, run, plan, study_id, max_items, earlier)
 
 
-def stratum_sizes(con: Connection, *, by_organ: bool) -> dict[StratumKey, int]:
-    """Pairs of a run by the judge's label and, where `by_organ`, by the organ of the question (else None)."""
-    return {(label, second): int(n) for label, second, n in rows(con, POPULATION, {"organ": by_organ})}
+def stratum_sizes(con: Connection, *, by_organ: bool, screened: bool = False) -> dict[StratumKey, int]:
+    """Pairs of a run by the judge's label and a second criterion, else None.
+
+    by_organ  the organ of the question; screened  whether the pair was pre-screened
+    """
+    values = {"organ": by_organ, "screened": screened}
+    return {(label, second): int(n) for label, second, n in rows(con, POPULATION, values)}
 
 
 def _draw(
@@ -186,9 +193,10 @@ def _draw(
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
     questions, firsts, others = ([pair[i] for pair in earlier] for i in range(3))
-    values = {"organ": plan.second == "organ", "questions": questions, "firsts": firsts, "others": others}
+    divided = {"organ": plan.second == "organ", "screened": bool(plan.design_for)}
+    values = {**divided, "questions": questions, "firsts": firsts, "others": others}
     left_out = {(label, second): int(n) for label, second, n in rows(con, LEFT_OUT, values)} if earlier else {}
-    strata = allocate_items(stratum_sizes(con, by_organ=plan.second == "organ"), plan, left_out)
+    strata = allocate_items(stratum_sizes(con, by_organ=divided["organ"], screened=divided["screened"]), plan, left_out)
     check_size(sum(stratum.study for stratum in strata), max_items)
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
     origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)

@@ -14,7 +14,7 @@ import pandas as pd
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.rationales import marked_texts
 from annotation.label_store.results import AssignmentRow, assignment_rows
-from annotation.label_store.studies import ItemKind, find_study
+from annotation.label_store.studies import ItemKind, find_study, is_complete
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import gold_standard
 from annotation.ratings.table import Ratings, ratings_from
@@ -177,16 +177,18 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
 
 
 def study_ratings(store: LabelStore, study_id: str) -> Ratings:
-    """The study as the ratings that every statistic takes, with the exactly known sizes of its strata.
+    """The study as the ratings that every statistic takes, with the exactly known sizes of its strata; live until complete.
 
     Raises StudyError when there is no such study, AuditError when it has no rated study items.
     """
-    scheme, labels = find_study(store, study_id).scheme, labels_table(store, study_id)
-    if scheme is not PAIRS:  # such studies have no judge, so only its column is missing
-        return ratings_from(labels.assign(judge=None), f"Study {study_id}", scheme=scheme)
-    # Known exactly, while sums of weights would miss strata from which nothing was drawn.
-    pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
-    return ratings_from(labels, f"Study {study_id}", pairs)
+    study, labels = find_study(store, study_id), labels_table(store, study_id)
+    if study.scheme is not PAIRS:  # such studies have no judge, so only its column is missing
+        found = ratings_from(labels.assign(judge=None), f"Study {study_id}", scheme=study.scheme)
+    else:
+        # Known exactly, while sums of weights would miss strata from which nothing was drawn.
+        pairs = {stratum.stratum: float(stratum.population) for stratum in list_strata(store, study_id)}
+        found = ratings_from(labels, f"Study {study_id}", pairs)
+    return found if is_complete(store, study) else found.as_live()
 
 
 def repeats_table(store: LabelStore, study_id: str) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import pandas as pd
 from annotation.agreement.comparisons import SAMPLE, significance_by_all
 from annotation.agreement.report import ALL_ANNOTATORS, AgreementReport, report_without_judge
 from annotation.agreement.sentences import (
+    INTERVALS_IN_WORDS,
     capitalised,
     judge_sentence,
     people_sentence,
@@ -31,6 +32,7 @@ from annotation.agreement.subgroups import (
 )
 from annotation.agreement.tables import FIGURES_TABLE, LABEL, figures_by_scope, rater_name
 from annotation.label_store.engine import LabelStore
+from annotation.label_store.seals import looks
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.by_group import GROUPS_TABLE
 from annotation.prevalence.estimates import CorrectedRate, by_label, corrected_disagreement
@@ -159,6 +161,7 @@ def _registered_facts(data: ValidationData) -> Iterator[Statement]:
 
 def _estimation(data: ValidationData) -> Iterator[Statement]:
     yield "Intervals", "Level", "95 %, two-sided, each figure by itself"
+    yield "Intervals", "While ratings come in", INTERVALS_IN_WORDS[data.ratings.live]
     yield "Intervals", "Agreement", "Wilson's on the scale of each figure, trials from its delta-method standard error"
     yield "Intervals", "Corrected shares", "Jeffreys' within strata, combined with their exactly known sizes; no seed"
     rates = ", ".join(f"{100 * rate:g}" for rate in SHARED_ERROR_RATES[1:])
@@ -202,6 +205,7 @@ def methods_paragraph(
         *_outside_the_sample(flow, calibration),
         f"{GOLD_RULE} {WITHOUT_GOLD}" if flow.disputed or flow.rated_once else GOLD_RULE,
         INTERVALS,
+        *([INTERVALS_IN_WORDS[True]] if ratings.live else []),
     ]
     state = study.state.value
     return " ".join([*sentences, *([] if state == "closed" else [NOT_FINAL.format(state=state)])])
@@ -338,7 +342,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
     data = validation_data(store, study_id, con)
-    note = provisional_note(data.study)
+    note = provisional_note(data.study, live=data.ratings.live)
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
     groups = (make(data) for make in (*GROUP_TABLES, study_plan_table))
@@ -378,13 +382,15 @@ def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[s
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
         "plan": dict(origin.plan), "seed_of_order": study.seed, "ledgers": heads_record(store, study.study_id),
+        "looks_before_complete": len(looks(store, study.study_id)),
     }  # fmt: skip
 
 
-def provisional_note(study: Study) -> str:
-    """The note on tables of a study that is not closed; "" if it is closed."""
+def provisional_note(study: Study, *, live: bool) -> str:
+    """The note on tables of a study that is not complete; "" if it is."""
     state = study.state.value
-    return "" if state == "closed" else f"The study is in the state {state}: its figures are not final."
+    not_final = "" if state == "closed" else f"The study is in the state {state}: its figures are not final. "
+    return f"{not_final}{INTERVALS_IN_WORDS[True]}" if live else ""
 
 
 def _published_figures(data: ValidationData) -> dict[str, RunFigure | str]:
@@ -471,10 +477,11 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
     ]
     comparisons, names = comparisons_of(store, study.study_id), system_names(store, study.study_id)
     n = f"{len(ratings.items):,} items of study {study.study_id}"
+    note = provisional_note(study, live=ratings.live)
 
     def table(name: str, spec: TableSpec, frame: pd.DataFrame, *notes: str) -> Table:
         written = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
-        return written.noted(provisional_note(study))
+        return written.noted(note)
 
     tables = [
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
@@ -482,7 +489,7 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
             "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
             FIGURES_TABLE.named("who", "figure", "n", "sample", "note"), (AGREEMENT_NOTE,), n,
             population=FIGURES_TABLE.population,
-        ).noted(provisional_note(study)),
+        ).noted(note),
         table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),
         table("study_strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names), side_sentence(comparisons)),
     ]  # fmt: skip

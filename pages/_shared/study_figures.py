@@ -8,8 +8,11 @@ from string import ascii_uppercase
 import streamlit as st
 
 from annotation.agreement.report import AgreementReport, agreement_report, report_without_judge
+from annotation.agreement.sentences import INTERVALS_IN_WORDS
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import ledger_heads
+from annotation.label_store.schema import study_events
+from annotation.label_store.seals import record_look
 from annotation.label_store.studies import Study, StudyState, find_study, list_annotators, list_studies
 from annotation.ratings.table import JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
@@ -29,7 +32,7 @@ from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
 from audit.exports.table_model import with_population_column
-from pages._blinded.access import current_account, label_store
+from pages._blinded.access import current_account, label_store, now
 from pages._blinded.frame import escaped, synthetic_notice
 from pages._blinded.labelling.open_study import PARAM
 from pages._shared.loaders import loaded_runs
@@ -73,8 +76,19 @@ def judge_is_known(study: Study) -> bool:
 
 
 def study_heads(study_id: str) -> LedgerHeads:
-    """Where a study's ledgers end: changes with every rating, decision and change of state, and with nothing else."""
-    return tuple((name, entries, digest) for name, (entries, digest) in sorted(ledger_heads(label_store(), study_id).items()))
+    """What a study's figures depend on: changes with every rating, decision and change of state, and with nothing else."""
+    ends = sorted(ledger_heads(label_store(), study_id).items())
+    # The ledger of events grows by looks at the figures too
+    counted = tuple((name, entries, digest) for name, (entries, digest) in ends if name != study_events.name)
+    return (*counted, (find_study(label_store(), study_id).state.value, 0, ""))
+
+
+def looked_at(study_id: str, ratings: Ratings) -> str:
+    """Which intervals the figures have, in words; a look before the study is complete enters its ledger."""
+    account = current_account()
+    if ratings.live and account is not None:
+        record_look(label_store(), study_id, account.username, now())
+    return INTERVALS_IN_WORDS[ratings.live]
 
 
 # In the functions below, arguments with an underscore are not part of the cache key: the address of the database, the study and

@@ -74,6 +74,7 @@ from pages._shared.study_figures import (
     current_ratings,
     current_report,
     judge_is_known,
+    looked_at,
     pick_study_or_stop,
     preference_tables,
     rater_names,
@@ -260,6 +261,7 @@ def figures(study_id: str) -> None:
     lead_sentences(shown, by)
     counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
     st.caption(escaped(f"{counts}. State: {study.state}."))
+    st.caption(escaped(looked_at(study_id, shown.ratings)))
     if by:
         judge_section(shown, by)
     elif study.scheme is PAIRS:

@@ -44,7 +44,7 @@ from pages._blinded.frame import escaped, study_page
 from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import loaded_runs
-from pages._shared.study_figures import NEW_STUDY_OPEN, current_pooled, pick_study_or_stop, rater_names
+from pages._shared.study_figures import NEW_STUDY_OPEN, current_pooled, looked_at, pick_study_or_stop, rater_names
 from pages._shared.widgets import chart, csv_button, table
 
 SOURCES = {GOLD: "the gold labels"}
@@ -105,13 +105,16 @@ def wrong_together(ratings: Ratings, human: str) -> None:
         st.caption(escaped(note))
 
 
-def every_method(study: Study, shares: pd.DataFrame) -> None:
-    """One label by every method: a sentence, a chart, a table, and why one of them is the headline."""
+def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame) -> None:
+    """One label by every method: a sentence, a chart, a table, and why one of them is the headline.
+
+    `usual`: the shares with intervals for one look, by which two samples are compared
+    """
     st.header("What the judge's labels save", anchor=False)
     label = st.segmented_control(
         "Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="estimated_label"
     )
-    st.markdown(escaped(saving_sentence(shares, label)))
+    st.markdown(escaped(saving_sentence(usual, label)))
     order = [method for method in METHOD_NAMES if method in set(shares["method"])]
     rows = with_interval(shares[shares["label"] == label].set_index("method").loc[order].reset_index())
     rows["note"] = [NOTES.get(method, note) for note, method in zip(rows["note"], order, strict=True)]
@@ -159,9 +162,10 @@ with study_page("Prevalence", LEAD, Role.PI):
     human = st.selectbox("Reference labels", people, format_func=distinct_labels(people, names.__getitem__), key="human")
     pooled = pooled_studies(study)
     ratings = current_pooled(pooled)
+    st.caption(escaped(looked_at(study.study_id, ratings)))
     shares = prevalence(ratings, human)
     headline(ratings, human, shares, SOURCES.get(human, names[human]))
     wrong_together(ratings, human)
-    every_method(study, shares)
+    every_method(study, shares, prevalence(ratings.as_live(live=False), human) if ratings.live else shares)
     st.header("How many ratings are enough?", anchor=False)
     planner(study, pooled, ratings, human)

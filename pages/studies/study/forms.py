@@ -22,6 +22,7 @@ from annotation.studies.head_to_head import (
 from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
 from annotation.studies.registration import MAX_STATEMENT, PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import (
+    DESIGNS,
     MAX_STUDY_ITEMS,
     SECOND_CRITERIA,
     Plan,
@@ -88,6 +89,12 @@ def show_message() -> None:
         st.success(escaped(message))
 
 
+DESIGN_HELP = (
+    "The items then go where the judge's errors change this figure most. Pairs that were called absent without asking the judge "
+    "are a stratum of their own with a few items: a check that they are absent, as the figures take them to be."
+)
+
+
 def new_study(store: LabelStore) -> None:
     """The fields of a study of pairs or, where a run has answering systems, of a head-to-head study."""
     people = [account.username for account in list_accounts(store) if account.role is Role.ANNOTATOR]
@@ -145,15 +152,13 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
 
 def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePlan:
     """The sample plan of a study of pairs, as filled in, with the precision to expect beside it."""
-    st.markdown("Items per label of the judge")
-    columns = st.columns(len(LABELS))
-    per_label = {
-        str(label): int(column.number_input(label.capitalize(), 0, MAX_STUDY_ITEMS, 40, key=f"items_{label}"))
-        for label, column in zip(LABELS, columns, strict=True)
-    }
+    figure, total = _designed_for()
+    per_label = {} if figure else _items_per_label()
     second, calibration, repeats, seed = st.columns(4)
     plan = SamplePlan(
         per_label=per_label,
+        design_for=figure,
+        items=total,
         second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
         **_common_fields(calibration, repeats, seed, SamplePlan),
         names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
@@ -163,6 +168,27 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
     )
     _planner(store, run, plan, ratings_per_item)
     return plan
+
+
+def _designed_for() -> tuple[str, int]:
+    """The figure that the sample is designed for, and its items; "" and 0 where each label gets a number of its own."""
+    left, right = st.columns([3, 1])
+    figure = left.selectbox(
+        "Primary figure, which the items are to show as precisely as possible", DESIGNS, index=None, key="design_for",
+        placeholder="None: choose the items of each label", format_func=lambda name: DESIGNS[name].capitalize(), help=DESIGN_HELP,
+    )  # fmt: skip
+    if figure is None:
+        return "", 0
+    return figure, int(right.number_input("Items in all", 1, MAX_STUDY_ITEMS, 200, key="items_in_all"))
+
+
+def _items_per_label() -> dict[str, int]:
+    st.markdown("Items per label of the judge")
+    columns = st.columns(len(LABELS))
+    return {
+        str(label): int(column.number_input(label.capitalize(), 0, MAX_STUDY_ITEMS, 40, key=f"items_{label}"))
+        for label, column in zip(LABELS, columns, strict=True)
+    }
 
 
 def _earlier_studies(store: LabelStore, run: Run) -> tuple[str, ...]:
@@ -206,7 +232,7 @@ def _planner(store: LabelStore, run: Run, plan: SamplePlan, ratings_per_item: in
     with st.container(border=True):
         left, right = st.columns([1, 3])
         confirmed = left.number_input(CONFIRMED, 50, 100, 80, 5, key="confirmed") / 100
-        sizes = load(stratum_sizes, run, by_organ=plan.second == "organ")
+        sizes = load(stratum_sizes, run, by_organ=plan.second == "organ", screened=bool(plan.design_for))
         strata = allocate_items(sizes, plan)
         own, calibration = (sum(getattr(stratum, name) for stratum in strata) for name in ("study", "calibration"))
         ratings = ratings_per_item * (own + min(plan.repeats, own) + calibration)

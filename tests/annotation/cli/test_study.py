@@ -85,6 +85,13 @@ def test_a_dry_run_prints_the_strata_and_creates_nothing(typed) -> None:
         typed("verify v1")
 
 
+def test_a_study_is_designed_for_a_figure(typed) -> None:
+    code, printed = typed("create v1 --annotators ana,ben --dry-run --design-for r_div --total 20")
+    assert code == 0
+    assert "20 study items" in printed
+    assert "ABSENT/pre-screened" in printed
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from annotation.label_store.rationales import MarkedSentence
 from annotation.label_store.results import NewDecision, submit_decision
+from annotation.label_store.seals import looks
 from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, strata, verdicts
@@ -104,7 +105,7 @@ def test_the_items_behind_an_error_of_the_judge_are_one_click_away(judged, as_us
 def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
     at = as_user("petra", "agreement")
     words = words_on(at).replace("\\", "")
-    people = words.index("A (ana) and B (ben) gave the same label to 8 of 10 items (80 %, 95 % interval 49 to 94 %)")
+    people = words.index("A (ana) and B (ben) gave the same label to 8 of 10 items (80 %, 95 % interval 26 to 98 %)")
     judge = words.index("The judge gave the majority's label to 8 of 8 items (100 %")
     assert people < judge
     assert "Without a gold label: 2 items in open dispute. These are not compared with the judge." in words
@@ -178,7 +179,7 @@ def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
     shown = next(frame.value for frame in at.dataframe if "annotator" in frame.value and "figure" in frame.value)
     raw = shown[shown["figure"] == "raw agreement"].set_index("annotator")
     assert [(raw.loc[name, "value"], raw.loc[name, "n"]) for name in ("ana", "ben")] == [(1.0, 2), (0.5, 2)]
-    assert raw.loc["ben", "value_interval"] == "0.095 to 0.905"
+    assert raw.loc["ben", "value_interval"] == "0.011 to 0.989"
     assert "too small" in raw.loc["ben", "note"]
 
 
@@ -194,3 +195,17 @@ def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as
 
 def test_without_a_study_the_page_says_so(folk, as_user: SignIn):
     assert "There is no study yet" in words_on(as_user("petra", "agreement"))
+
+
+def test_a_running_study_shows_wide_intervals_and_a_closed_one_the_usual_with_one_look_a_person_in_the_ledger(
+    judged, as_user: SignIn
+):
+    running = as_user("petra", "agreement").run()
+    assert "about 1.6 times as wide as usual" in words_on(running)
+    assert looks(judged, "s") == [{"account": "petra", "ratings": 20}]
+    decide_all(judged)
+    close_study(judged, "s", NOW)
+    words = words_on(as_user("petra", "agreement")).replace("\\", "")
+    assert "The study is closed with every planned rating, so each 95 % interval is the usual one" in words
+    assert "(80 %, 95 % interval 49 to 94 %)" in words
+    assert len(looks(judged, "s")) == 1

@@ -75,6 +75,16 @@ def test_the_planner_follows_the_numbers_before_anything_is_drawn(ready, as_user
     assert "the share of disagreement in the whole run would stay unknown" in words_on(at)
 
 
+def test_a_study_can_be_designed_for_its_primary_figure(ready, as_user: SignIn):
+    at = as_user("petra", "study")
+    at = at.selectbox(key="design_for").set_value("r_div").run()
+    assert not at.exception
+    assert "items_ABSENT" not in {box.key for box in at.number_input}
+    at = at.number_input(key="items_in_all").set_value(20).run()
+    (planned,) = [line for line in words_on(at).splitlines() if "an agreement of 80 %" in line]
+    assert planned.startswith("14 items: ")  # the run has no more outside the check
+
+
 def shown_in_address(at) -> str:
     """The study in the address: a text or a list of one, as the test tool sees what the page or a callback wrote."""
     value = at.query_params["study"]
