@@ -254,6 +254,14 @@ def may_browse(account: Account | None) -> bool:
     return browsing_is_open() if account is None else account.role in BROWSERS
 
 
+def may_read_findings(account: Account | None) -> bool:
+    """Whether the pages show what the loader says of single records, with excerpts of files that it could not read.
+
+    A file that is no release may have been loaded by mistake, so a visitor who has not signed in sees only which and how many.
+    """
+    return account.role in BROWSERS if account else _on_loopback() and not accounts_exist()
+
+
 def may_rejudge(account: Account | None) -> bool:
     """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet."""
     if account is None:
