@@ -307,7 +307,7 @@ def read_documents(folder: Path) -> list[Document]:
 
 
 def document_files(folder: Path) -> list[Path]:
-    """The files of documents in `folder`, or `folder` itself where it is a file. Raises DocumentError for a link in the folder."""
+    """The files of documents in `folder`, or `folder` where it is a file. Raises DocumentError for a link in the folder."""
     if folder.is_file():
         return [folder]
     try:

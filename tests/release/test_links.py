@@ -64,9 +64,8 @@ def test_a_file_is_opened_only_where_it_is_a_plain_one_of_its_size(tmp_path: Pat
     for path, limit in ((link, 5), (pipe, 5), (tmp_path, 5), (plain, 4)):
         with pytest.raises(OSError, match=r"."):
             open_plain(path, limit)
-    assert [is_inside(path, tmp_path) for path in (plain, link, pipe, tmp_path / "no", tmp_path / ".." / "x")] == [True] + [
-        False
-    ] * 4
+    assert is_inside(plain, tmp_path)
+    assert not any(is_inside(path, tmp_path) for path in (link, pipe, tmp_path / "no", tmp_path / ".." / "x"))
 
 
 def test_inputs_of_the_pipeline_are_read_from_their_own_folder(outside: Path, tmp_path: Path) -> None:

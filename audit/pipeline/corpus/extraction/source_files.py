@@ -38,7 +38,8 @@ class SourceFiles:
             return ""
         names = ", ".join(path.name for path in self.unsupported[:MAX_NAMES])
         more = f" and {len(self.unsupported) - MAX_NAMES:,} more" if len(self.unsupported) > MAX_NAMES else ""
-        return f"Not read, because they are links or their formats are not supported: {names}{more}. Save them as one of {', '.join(SUPPORTED)}."
+        why = "because they are links or their formats are not supported"
+        return f"Not read, {why}: {names}{more}. Save them as one of {', '.join(SUPPORTED)}."
 
 
 def source_files(paths: Iterable[Path], named: Set[str] = frozenset(), ignored: Set[Path] = frozenset()) -> SourceFiles:
