@@ -223,7 +223,7 @@ SESSIONS_ENDED = "An investigator has ended your sessions. Sign in again at your
 
 
 OF_ANOTHER_PERSON = (
-    "Your institution now names another person under this e-mail address than the one who signed in first, so you were not let in. "
+    "Your institution now names another person under this e-mail address than the one who signed in first. You cannot enter. "
     "Ask whoever runs this server: audit account rebind lets you in."
 )
 

@@ -20,6 +20,7 @@ from annotation.label_store.engine import lock_for_serving
 from audit.errors import AuditError
 from audit.logs import start_logging
 from audit.settings import Settings
+from pages._blinded.limits import raise_open_files
 
 TCP_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
@@ -68,6 +69,7 @@ def start() -> None:
     settings = Settings()
     patch_server()
     log_through_one_handler(settings)
+    raise_open_files()
     try:
         held = lock_for_serving(settings.studies_url)
     except AuditError as error:
