@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, sele
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
-from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.engine import GROWN, LabelStore, StudyError
 from annotation.label_store.schema import ended_sign_ins, provider_users, sessions, sign_in_attempts, users
 from annotation.label_store.stored_values import record_of, to_timestamp
 
@@ -51,6 +51,7 @@ def add_user(store: LabelStore, user: UserRow, actor: Actor, now: datetime) -> N
 def insert_user(tx: Connection, user: UserRow, actor: Actor, now: datetime, how: str = "") -> None:
     """`add_user` inside a transaction; IntegrityError when the username is taken."""
     tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+    tx.info[GROWN] = True
     log_event(tx, Event.ACCOUNT_ADDED, actor, now, ", ".join(filter(None, [f"{user.username}: {user.role}", how])))
 
 

@@ -67,6 +67,7 @@ def _pass_on(logger: logging.Logger) -> None:
 def start() -> None:
     """Start the dashboard, unless another one serves the same SQLite store."""
     settings = Settings()
+    os.umask(0o077)  # what the server writes is for its own account
     patch_server()
     log_through_one_handler(settings)
     raise_open_files()
