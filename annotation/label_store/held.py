@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,8 @@ def close_to_others(path: Path) -> list[Path]:
     """Take away everybody else's access to a store's files; those that had it. A new file is given none."""
     parts = [Path(f"{path}{ending}") for ending in ("", "-wal", "-shm", ".held", ".served")]
     if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        with suppress(OSError):  # whoever opens it is told in other words
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     opened = [part for part in parts if part.exists() and part.stat().st_mode & OTHERS]
     for part in opened:
         part.chmod(part.stat().st_mode & ~OTHERS)
