@@ -153,7 +153,7 @@ CONTRACTS = [
             "text | stats",
             "tables",
             "people_tables",
-            "settings | terms | model_family | vocabulary | optional_imports | formatting | atomic_io | logs | commands",
+            "settings | terms | model_family | vocabulary | optional_imports | formatting | atomic_io | closed_folder | logs | commands",
             "errors",
         ],
         "audit",

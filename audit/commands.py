@@ -189,6 +189,10 @@ COMMANDS = (
         "annotation.cli.account:disable",
     ),
     Command("account enable", "Let a disabled account sign in again.", "annotation.cli.account:enable"),
+    Command(
+        "account rebind", "Let the next verified sign-in at the identity provider bind an account anew.",
+        "annotation.cli.account:rebind",
+    ),
     Command("account sign-out", "End every session of an account.", "annotation.cli.account:sign_out"),
     Command(
         "account reset", "Print a one-time password for an account, and end its sessions.",

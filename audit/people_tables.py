@@ -122,7 +122,7 @@ def alike(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     first: dict[str, str] = {}
     for name in names:
         key = " ".join(INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).split()).casefold()
-        key = WHOLE_NUMBER.sub(r"\1", key) if WHOLE_NUMBER.fullmatch(key) else key
+        key = whole[1] if (whole := WHOLE_NUMBER.fullmatch(key)) else key
         if first.setdefault(key, name) != name:
             yield first[key], name
 

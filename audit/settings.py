@@ -103,6 +103,7 @@ class Settings:
                             requests under other names are refused (default: this machine and the address it listens on)
     AUDIT_TRUSTED_PROXY     address or network of the reverse proxy, several separated by commas; only from there are
                             X-Forwarded-For and the header below believed (default: none)
+    AUDIT_TRUSTED_ISSUERS      issuers (`iss`) whose e-mail addresses count as verified where they do not say so (default: none)
     AUDIT_TRUSTED_USER_HEADER  header in which that proxy names who has signed in, such as X-Remote-User (default: none)
     AUDIT_LOG               text or json: the form of the server's log on standard error (default: text)
     AUDIT_LOG_LEVEL         debug, info, warning or error: the least severe lines that are logged (default: info)
@@ -125,6 +126,7 @@ class Settings:
     public_hosts: tuple[str, ...] = field(default_factory=_public_hosts)
     trusted_proxies: tuple[Network, ...] = field(default_factory=lambda: _networks("AUDIT_TRUSTED_PROXY"))
     trusted_user_header: str = field(default_factory=_trusted_user_header)
+    trusted_issuers: tuple[str, ...] = field(default_factory=lambda: _comma_separated("AUDIT_TRUSTED_ISSUERS"))
     log_format: str = field(default_factory=lambda: _one_of("AUDIT_LOG", LOG_FORMATS, "text"))
     log_level: str = field(default_factory=lambda: _one_of("AUDIT_LOG_LEVEL", LOG_LEVELS, "info"))
     access_log_days: int = field(default_factory=lambda: _integer("AUDIT_ACCESS_LOG_DAYS", 365, 1, MAX_LOG_DAYS))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -150,7 +151,8 @@ def compare(release: Path, rounds: int, ways: Sequence[str]) -> None:
     results: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory() as compared:
         for name in COMPARED:
-            (Path(compared) / name).symlink_to(release.resolve() / name)
+            copy = shutil.copytree if (release / name).is_dir() else shutil.copy
+            copy(release / name, Path(compared, name))
         for number in range(rounds):
             for way, measured in results.items():
                 measured.append(measure(way, Path(compared) if way == "ours" else release))

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from annotation.label_store.access_log import COMMAND_LINE, AccessEntry, Actor, Event, list_log, prune_log
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
+from annotation.studies import signing_in
 from annotation.studies.accounts import (
     ONE_TIME_PASSWORD_LENGTH,
     ROLES,
@@ -109,7 +110,7 @@ def _account_options(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-disable_options = enable_options = sign_out_options = reset_options = _account_options
+disable_options = enable_options = sign_out_options = reset_options = rebind_options = _account_options
 
 
 def disable(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -152,6 +153,12 @@ def reset(arguments: argparse.Namespace, settings: Settings) -> int:
         f"{ONE_TIME_PASSWORD_LENGTH.days} days, and has to be changed at the first sign-in"
     )
     return _report(arguments, text, one_time_password=new_password)
+
+
+def rebind(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit account rebind NAME`"""
+    _apply(signing_in.rebind, arguments, settings)
+    return _report(arguments, "is bound anew by the next verified sign-in at the identity provider")
 
 
 def _apply(

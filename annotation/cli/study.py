@@ -20,12 +20,14 @@ from annotation.studies.adjudication import close_study
 from annotation.studies.backup import CheckedCopy, back_up, restore
 from annotation.studies.demo_studies import DEMO_ACCOUNTS, RecordedReaders, create_demo_studies
 from annotation.studies.head_to_head import preferences_jsonl
+from annotation.studies.packet_reader import MAX_PACKET_BYTES
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
 from annotation.studies.study_tables import codebook, ratings_table
 from annotation.studies.validation import study_part
 from annotation.studies.verification import heads_record, read_sealed_heads, verify_study
 from audit.atomic_io import sha256_of, write_atomic
 from audit.cli.conventions import FINDINGS, OK, add_json, print_result
+from audit.closed_folder import read_plain
 from audit.exports.package_request import StudyPart
 from audit.exports.text_writers import csv_bytes
 from audit.settings import Settings
@@ -142,7 +144,7 @@ def import_ratings_options(parser: argparse.ArgumentParser) -> None:
 def import_ratings(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit study import STUDY ANNOTATOR FILE`"""
     try:
-        data = arguments.file.read_bytes()
+        data = read_plain(arguments.file.resolve(), MAX_PACKET_BYTES)
     except OSError as error:
         raise StudyError(f"{arguments.file} cannot be read: {error.strerror}. No rating was stored.") from None
     store = _store(settings)

@@ -31,6 +31,7 @@ class Event(StrEnum):
     SIGN_OUT_EVERYWHERE = "sign-out-everywhere"
     EXPORT = "export"
     ACCOUNT_ADDED = "account-added"
+    ACCOUNT_BOUND = "account-bound"
     ROLE_CHANGED = "role-changed"
     DISABLED = "account-disabled"
     ENABLED = "account-enabled"

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, sele
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
-from annotation.label_store.engine import LabelStore, StudyError
-from annotation.label_store.schema import ended_sign_ins, sessions, sign_in_attempts, users
+from annotation.label_store.engine import GROWN, LabelStore, StudyError
+from annotation.label_store.schema import ended_sign_ins, provider_users, sessions, sign_in_attempts, users
 from annotation.label_store.stored_values import record_of, to_timestamp
 
 
@@ -51,6 +51,7 @@ def add_user(store: LabelStore, user: UserRow, actor: Actor, now: datetime) -> N
 def insert_user(tx: Connection, user: UserRow, actor: Actor, now: datetime, how: str = "") -> None:
     """`add_user` inside a transaction; IntegrityError when the username is taken."""
     tx.execute(insert(users).values(**user.__dict__, created_at=to_timestamp(now)))
+    tx.info[GROWN] = True
     log_event(tx, Event.ACCOUNT_ADDED, actor, now, ", ".join(filter(None, [f"{user.username}: {user.role}", how])))
 
 
@@ -70,6 +71,27 @@ def find_user(store: LabelStore, username: str) -> UserRow | None:
     with store.read() as con:
         row = con.execute(select(users).where(users.c.username == username)).mappings().first()
         return None if row is None else record_of(UserRow, row)
+
+
+def provider_user_of(con: Connection, username: str) -> str | None:
+    """Issuer and subject that an account is bound to; None where it is bound to nobody yet."""
+    return con.execute(select(provider_users.c.provider_user).where(provider_users.c.username == username)).scalar()
+
+
+def username_bound_to(store: LabelStore, provider_user: str) -> str | None:
+    """The account that is bound to this issuer and subject."""
+    with store.read() as con:
+        return con.execute(select(provider_users.c.username).where(provider_users.c.provider_user == provider_user)).scalar()
+
+
+def bind_provider_user(tx: Connection, username: str, provider_user: str, now: datetime) -> None:
+    """Bind an account to an issuer and subject."""
+    tx.execute(insert(provider_users).values(provider_user=provider_user, username=username, bound_at=to_timestamp(now)))
+
+
+def unbind_provider_user(tx: Connection, username: str) -> bool:
+    """Let the next verified sign-in bind the account anew; whether it was bound."""
+    return bool(tx.execute(delete(provider_users).where(provider_users.c.username == username)).rowcount)
 
 
 def list_users(store: LabelStore) -> list[UserRow]:

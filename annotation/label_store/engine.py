@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 import time
@@ -30,11 +31,13 @@ from sqlalchemy import (
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
+from annotation.label_store.held import close_to_others, note, refuse_less
 from annotation.label_store.schema import access_log, decisions, metadata, ratings, study_events, theme_edits
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
 
 BUSY_MS = 30_000
+log = logging.getLogger(__name__)
 INVALID_ADDRESS = (
     "AUDIT_STUDIES_URL is not a supported database address. Nothing was opened. "
     "Allowed: sqlite:///path/to/studies.db or postgresql://user:password@host/database"
@@ -57,6 +60,10 @@ class SignInError(AuditError):
     """Signing in failed. The message never reveals whether the name or the password was wrong."""
 
 
+GROWN = "grown"
+"""In the `info` of a transaction that adds an account or a study."""
+
+
 class LabelStore:
     """An open store. Any number of threads and processes may use it; each transaction has its own connection."""
 
@@ -71,6 +78,9 @@ class LabelStore:
         """A transaction that may write. It commits at the end of the block; an exception rolls all of it back."""
         with self._writing, self._explained_failures(), self.engine.begin() as tx:
             yield tx
+            grown = tx.info.pop(GROWN, False)
+        if grown and self.sqlite:
+            note(Path(self.engine.url.database or ""))
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -110,11 +120,14 @@ def open_label_store(url: str) -> LabelStore:
     try:
         if address.get_backend_name() == "sqlite":
             refuse_earlier_file(Path(address.database or ""), _without_password(address))
+            refuse_less(Path(address.database or ""))
         store = LabelStore(_sqlalchemy_engine(address))
         with store.read() as con:
             created = is_created(con, _without_password(address))
         if not created:
             _create(store)
+        elif store.sqlite:
+            note(Path(address.database or ""))
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
     # The driver of PostgreSQL comes with an extra; SQLite needs none.
@@ -135,8 +148,14 @@ def lock_for_serving(url: str) -> FileLock | None:
     Raises AuditError when another server holds the store.
     """
     path = sqlite_path(url)
-    if path is None or not path.is_file():
+    if path is None:
         return None
+    refuse_less(path)
+    if not path.is_file():
+        return None
+    if opened := close_to_others(path):
+        names = ", ".join(map(str, opened))
+        log.warning("Every account of this machine could read %s, with hashes of passwords; not any more.", names)
     lock = serving_lock(path)
     try:
         lock.acquire()
@@ -189,7 +208,9 @@ def _sqlalchemy_engine(address: URL) -> Engine:
         # Pinged first, so a restart of PostgreSQL does not cost an annotator the next rating.
         return create_engine(address, pool_size=20, max_overflow=20, pool_pre_ping=True)
     if address.database:
-        Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+        Path(address.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not Path(address.database).exists():
+            close_to_others(Path(address.database))
     engine = create_engine(address, pool_size=20, max_overflow=20, connect_args={"timeout": BUSY_MS / 1000})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

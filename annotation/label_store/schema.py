@@ -50,6 +50,14 @@ users = Table(
     CheckConstraint("role in ('viewer', 'annotator', 'adjudicator', 'pi')", name="role"),
 )
 
+provider_users = Table(  # whom an account was first signed in for; an e-mail address may pass to somebody else, this does not
+    "provider_users",
+    metadata,
+    Column("provider_user", Text, primary_key=True),  # issuer and subject
+    Column("username", Text, ForeignKey("users.username"), nullable=False, unique=True),
+    Column("bound_at", Text, nullable=False),
+)
+
 sessions = Table(
     "sessions",
     metadata,

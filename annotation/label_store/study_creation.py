@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from annotation.label_store.engine import StudyError
+from annotation.label_store.engine import GROWN, StudyError
 from annotation.label_store.ledger import start_study_ledgers
 from annotation.label_store.schema import assignments, items, studies, study_members, users
 from annotation.label_store.seals import CREATED, FIXED_ASSIGNMENTS, SLOTS, STUDY_ROWS, seal_rows, state_raters
@@ -99,6 +99,7 @@ def create_study(tx: Connection, new: NewStudy, now: datetime) -> None:
         for name in ("study_id", "title", "names_shown", "seed", "terms", "synthetic", "ratings_per_item")
     }
     try:
+        tx.info[GROWN] = True
         tx.execute(insert(studies).values(**values, scheme=new.scheme.name, state=state, created_at=to_timestamp(now)))
     # The constraint decides instead of a query before: two people may create the same study at once.
     except IntegrityError:

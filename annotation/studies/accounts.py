@@ -83,8 +83,12 @@ class AccountState:
 
 
 def normal_username(username: str) -> str:
-    """A username as it is stored: identity providers report the same address in different cases."""
-    return username.strip().casefold()
+    """A username as it is stored: identity providers report the same address in different cases.
+
+    Only A to Z change: `ſ` and the sign for kelvin have a lower case in ASCII too, and would be somebody else's letters.
+    """
+    name = username.strip()
+    return name.lower() if name.isascii() else name
 
 
 def add_account(

@@ -16,6 +16,7 @@ from filelock import Timeout
 from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
 from annotation.label_store.account_rows import end_all_sessions
 from annotation.label_store.engine import StudyError, open_label_store, refuse_earlier_file, serving_lock, sqlite_path
+from annotation.label_store.held import note, refuse_less
 from annotation.label_store.studies import list_studies
 from annotation.studies.verification import heads_record, verify_study
 from audit.atomic_io import atomic_file
@@ -40,13 +41,15 @@ class CheckedCopy:
 def back_up(url: str, file: Path) -> CheckedCopy:
     """Copy the label store to `file` as of one moment, while people rate, and verify every study in the copy.
 
-    Raises StudyError when `file` exists or the studies are in PostgreSQL, AuditError when the copy cannot be made.
+    Raises StudyError when `file` exists or the studies are in PostgreSQL, AuditError when the copy cannot be made, and where the
+    store has lost accounts or studies: such a backup would take the place of good ones.
     """
     path = _existing_path(url)
     if file.exists():
         raise StudyError(
             f"{file} already exists, and a backup never overwrites a file. Nothing was written. Choose another name."
         )
+    refuse_less(path)
     copy_database(path, file)
     return check_copy(file)
 
@@ -96,7 +99,9 @@ def restore(
     try:
         with serving_lock(path), TemporaryDirectory() as folder, explained_failures(file), atomic_file(path) as draft:
             copy_database(_signed_out_copy(file, Path(folder), now, actor), draft)
-            return checked, _set_aside(path, now)
+            aside = _set_aside(path, now)
+        note(path)
+        return checked, aside
     except Timeout:
         raise StudyError(_in_use_sentence(path)) from None
 

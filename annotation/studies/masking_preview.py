@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -18,16 +18,17 @@ from audit.tables import Column, TableSpec
 from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_SOURCE, Masker, masker_of
 from audit.vocabulary import NOT_ADDRESSED, NOTHING_SAID, without_absence
 
-LAST_CREDIT = re.compile(rf"(?:\s*{re.escape(HIDDEN_SOURCE)})+\s*$")
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
 MARKER = re.compile("|".join(map(re.escape, KINDS)))
-_CAPITALISED = r"[A-Z][\w'-]*"
+_CAPITALISED = r"[A-Z][\w'-]*+"
 _OF = r"(?:of|on|for|the|and|in|&)"
 _KIND = (
     r"(?:Agency|Administration|Association|Centers?|Centres?|Clinics?|Foundation|Hospitals?|Institutes?|Library|Society|Trust|"
     r"University)"
 )
-ORGANISATION = re.compile(rf"\b(?:{_CAPITALISED} )*{_KIND}(?:(?: {_OF}){{1,2}} {_CAPITALISED}| {_CAPITALISED})*")
+# Found in two steps: looking for the kind from each word of a long run anew takes the square of its length
+CAPITALISED_RUN = re.compile(rf"\b{_CAPITALISED}(?:(?: {_OF}){{0,2}} {_CAPITALISED})*+")
+KIND, JOINED = re.compile(rf"(?<![\w'-]){_KIND}"), re.compile(rf" {_OF} ")
 MASKED_TABLE = TableSpec(
     "What is masked in the answers",
     (
@@ -83,7 +84,22 @@ def blind_answer(answer: str | None, masker: Masker) -> str:
     more = without_absence(text)
     text = text if more is None else f"{NOTHING_SAID} {more}".strip()
     masked = masker.mask(text)
-    return LAST_CREDIT.sub("", masked) or masked
+    end = len(masked.rstrip())
+    if not masked.endswith(HIDDEN_SOURCE, 0, end):
+        return masked
+    while masked.endswith(HIDDEN_SOURCE, 0, end):
+        end -= len(HIDDEN_SOURCE)
+        while end and masked[end - 1].isspace():
+            end -= 1
+    return masked[:end] or masked
+
+
+def organisations_in(text: str) -> Iterator[str]:
+    """Names of organisations: capitalised words with one of a kind among them, from the last `of` before it to the end."""
+    for run in CAPITALISED_RUN.finditer(text):
+        if kind := KIND.search(run[0]):
+            before = [match.end() for match in JOINED.finditer(run[0], 0, kind.start())]
+            yield run[0][before[-1] if before else 0 :]
 
 
 def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str], masker: Masker) -> MaskingPreview:
@@ -94,7 +110,7 @@ def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str
     """
     places: Counter[tuple[str, str]] = Counter()
     items: Counter[tuple[str, str]] = Counter()
-    organisations = Counter(match[0] for text in shown for match in ORGANISATION.finditer(text) if " " in match[0])
+    organisations = Counter(name for text in shown for name in organisations_in(text) if " " in name)
     not_addressed = 0
     for texts in answers:
         own = [part for text in texts for part in masker.replaced(text or "")]

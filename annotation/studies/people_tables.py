@@ -28,6 +28,7 @@ EVENT_WORDS: dict[str, str] = {
     Event.SIGN_OUT_EVERYWHERE: "signed an account out everywhere",
     Event.EXPORT: "downloaded or exported",
     Event.ACCOUNT_ADDED: "added an account",
+    Event.ACCOUNT_BOUND: "bound an account to a user of the identity provider",
     Event.ROLE_CHANGED: "changed a role",
     Event.DISABLED: "disabled an account",
     Event.ENABLED: "enabled an account",

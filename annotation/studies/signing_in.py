@@ -222,6 +222,49 @@ SESSIONS_ENDED_HERE = (
 SESSIONS_ENDED = "An investigator has ended your sessions. Sign in again at your institution, then reload this page."
 
 
+OF_ANOTHER_PERSON = (
+    "Your institution now names another person under this e-mail address than the one who signed in first. You cannot enter. "
+    "Ask whoever runs this server: audit account rebind lets you in."
+)
+
+
+def bound_username(store: LabelStore, provider_user: str, email: str, now: datetime, *, verified: bool, address: str = "") -> str:
+    """The account of somebody whom the identity provider has signed in; "" where there is none that may be used.
+
+    provider_user  issuer and subject, by which an account is known from its first sign-in on
+    verified       whether the e-mail address was verified, by which an account is found the first time
+    """
+    if username := account_rows.username_bound_to(store, provider_user):
+        return username
+    username = normal_username(email)
+    if not verified or account_rows.find_user(store, username) is None:
+        return ""
+    with store.begin() as tx:
+        account_rows.locked_user(tx, username)
+        if account_rows.provider_user_of(tx, username) not in (None, provider_user):
+            return ""
+        if account_rows.provider_user_of(tx, username) is None:
+            account_rows.bind_provider_user(tx, username, provider_user, now)
+            detail = f"{username}: known to the identity provider as {provider_user}"
+            log_event(tx, Event.ACCOUNT_BOUND, Actor(username, address), now, detail)
+    return username
+
+
+def is_of_another(store: LabelStore, provider_user: str, email: str) -> bool:
+    """Whether the account of an e-mail address is bound to somebody else."""
+    with store.read() as con:
+        return account_rows.provider_user_of(con, normal_username(email)) not in (None, provider_user)
+
+
+def rebind(store: LabelStore, username: str, now: datetime, actor: Actor) -> None:
+    """Let the next verified sign-in at the identity provider bind an account anew. Raises StudyError where it is not bound."""
+    username = normal_username(username)
+    with store.begin() as tx:
+        if not account_rows.unbind_provider_user(tx, username):
+            raise StudyError(f"No account '{username}' is bound to a user of the identity provider. Nothing was changed.")
+        log_event(tx, Event.ACCOUNT_BOUND, actor, now, f"{username}: the next verified sign-in binds it anew")
+
+
 def vouched_account(store: LabelStore, username: str, signed_in_at: datetime, *, renewed: bool = False) -> Account | None:
     """The account of somebody who was signed in at that time.
 

@@ -15,7 +15,9 @@ from audit.text.word_match import STOP_STEMS, stems_of
 
 SYNONYM, INITIALS, TAG, IN_ANSWERS = 0.7, 0.8, 0.5, 0.4
 """How much a word counts that is not in the name: one that means the same, initials of it, a topic, a word of all its answers."""
-CAPITALISED = re.compile(r"(?:[A-Z][\w'’-]*[ -]){2,}[A-Z][\w'’]*")
+MAX_NAME = 200
+"""Letters of a name in which initials are looked for."""
+CAPITALISED = re.compile(r"(?<!\w)(?:[A-Z][\w'’-]*[ -]){2,}[A-Z][\w'’]*")
 TENTHS = 10
 
 QUESTIONS = """
@@ -129,7 +131,7 @@ def more_words(name: str, tags: Iterable[str] = (), in_answers: Iterable[tuple[s
 
     for term in synonym_stems(own):
         add(term, SYNONYM)
-    for words in CAPITALISED.findall(name):
+    for words in CAPITALISED.findall(name[:MAX_NAME]):
         add("".join(word[0] for word in re.split("[ -]", words)).lower(), INITIALS)
     for tag in tags:
         for term in stems_of(tag):

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from audit.atomic_io import sha256_of
+from audit.closed_folder import is_inside, links_in
 from audit.errors import ReleaseError
 from audit.release.report import QUARANTINED, WHOLE_FILE, Finding
 from audit.release.schema import MANIFEST, TABLES
@@ -48,13 +49,13 @@ class ArchiveMember:
 
 @contextmanager
 def open_release(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Finding]]]:
-    """The folder of the release at `path`, with findings on members that were refused.
+    """The folder of the release at `path`, with findings on members and links that were refused.
 
     An archive is unpacked into a temporary folder that goes away afterwards.
     Raises ReleaseError when there is nothing at `path`, when it is not an archive, or when it unpacks to more than `max_bytes`.
     """
     if path.is_dir():
-        yield path, []
+        yield path, [_refused_member(path, link.relative_to(path).as_posix(), "/") for link in links_in(path)]
         return
     if not path.is_file():
         raise ReleaseError(
@@ -104,7 +105,7 @@ def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_byt
         name = PurePosixPath(entry.name.replace("\\", "/"))
         # On Windows a backslash separates folders and a colon names a drive; both would lead out of `target`.
         if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
-            findings.append(_refused_member(path, entry))
+            findings.append(_refused_member(path, entry.name, "!"))
             continue
         left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)
     return findings
@@ -127,13 +128,13 @@ def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: 
     return written
 
 
-def _refused_member(path: Path, entry: ArchiveMember) -> Finding:
+def _refused_member(path: Path, name: str, mark: str) -> Finding:
     return Finding(
-        readable_name(f"{path.name}!{entry.name}"),
+        readable_name(f"{path.name}{mark}{name}"),
         WHOLE_FILE,
         QUARANTINED,
         "unsafe_path",
-        "this member is a link or would be written outside the release's folder; it was not unpacked, the others were.",
+        "this member is a link or leads out of the release's folder; it was not read, the others were.",
     )
 
 
@@ -206,7 +207,7 @@ def _required_parts(parts: dict[str, list[Path]]) -> tuple[str, ...]:
 def _files_of_part(root: Path, names: tuple[str, ...]) -> list[Path]:
     named = (path for name in names for path in root.glob(f"{name}.*") if stem(path) == PurePosixPath(name).name)
     inside = (path for name in names if (root / name).is_dir() for path in (root / name).rglob("*"))
-    return sorted({path for path in (*named, *inside) if is_data(path)})
+    return sorted({path for path in (*named, *inside) if is_data(path) and is_inside(path, root)})
 
 
 def is_data(path: Path) -> bool:

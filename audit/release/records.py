@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from audit.closed_folder import open_plain
 from audit.formatting import UNPRINTABLE
 from audit.release.layout import CHUNK, format_suffix
 from audit.release.report import WHOLE_FILE
@@ -209,7 +210,7 @@ class RecordFile:
 
         try:
             number = 0
-            with self.path.open("rb") as file:  # pyarrow cannot open a name that is not UTF-8
+            with open_plain(self.path) as file:  # pyarrow cannot open a name that is not UTF-8
                 table = pq.ParquetFile(file)
                 if doubled := [name for name, times in Counter(table.schema_arrow.names).items() if times > 1]:
                     yield WHOLE_FILE, UnreadableRecord("doubled_column", f"the column '{doubled[0]}' occurs twice.")
@@ -244,14 +245,15 @@ class RecordFile:
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The content of a file, unpacked if its name ends in .gz; reading it may raise one of UNREADABLE."""
-    return io.BufferedReader(_Unpacking(path), CHUNK) if path.name.endswith(".gz") else path.open("rb")
+    return io.BufferedReader(_Unpacking(path), CHUNK) if path.name.endswith(".gz") else open_plain(path)
 
 
 class _Unpacking(io.RawIOBase):
     """The content of a .gz. Reading raises OSError where it unpacks to far more than a table would: 1 MB may contain 1 GB."""
 
     def __init__(self, path: Path) -> None:
-        self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
+        self._packed = open_plain(path)
+        self._file = gzip.open(self._packed)  # noqa: SIM115 - closed with this one
         self._limit = self._left = max(HARMLESS_BYTES, MAX_UNPACKING * path.stat().st_size)
 
     def readable(self) -> bool:
@@ -269,6 +271,7 @@ class _Unpacking(io.RawIOBase):
 
     def close(self) -> None:
         self._file.close()
+        self._packed.close()
         super().close()
 
 

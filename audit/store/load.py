@@ -174,7 +174,7 @@ def _remove_leftovers(folder: Path) -> None:
 def _fill_store(
     target: Path, layout: Layout, report: LoadReport, settings: Settings, identity: dict[str, str], progress: Progress
 ) -> Run:
-    con = create_store(target, store_schema())
+    con = create_store(target, store_schema(), layout.root)
     try:
         reader, state = RecordReader(layout, report, settings.max_object_bytes), LoadState()
         manifest = _read_manifest(layout, report, settings)

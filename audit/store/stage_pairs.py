@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.closed_folder import read_plain
 from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
 from audit.release.record_kind import JUDGE_USAGE, TYPES, field_names
 from audit.release.records import UNREADABLE, open_bytes
@@ -219,7 +220,7 @@ def create_handbook_type(con: Connection, handbooks: Iterable[str]) -> None:
 def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The first file and its pairs; nothing where it cannot be read, which will be reported when it is read by record."""
     try:
-        comparison = json.loads(paths[0].read_bytes())
+        comparison = json.loads(read_plain(paths[0]))
         pairs = comparison[COMPARISON.spelling(comparison)["pairs"]]
         return comparison, [pair for pair in pairs if isinstance(pair, dict)]
     except (IndexError, ValueError, OSError, KeyError, TypeError, AttributeError, RecursionError):

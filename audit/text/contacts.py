@@ -56,7 +56,8 @@ ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 
-WORD, ZIP = r"[A-Z][\w'.-]*", r",?\s[A-Z]{2},?\s\d{5}(?:-\d{4})?\b"
+# Bounded and from a word's beginning: a page of capitals would otherwise be read again from each of its letters
+WORD, ZIP = r"(?<!\w)[A-Z][\w'.-]{0,40}", r",?\s[A-Z]{2},?\s\d{5}(?:-\d{4})?\b"
 STREET = r"(?:Street|St\.|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Drive|Lane|Ln\.?|Parkway|Pkwy\.?|Highway|Square|Terrace|Way)"
 FLOOR, TOWN = r"(?:,?\s(?:Suite|Ste\.?|Floor|Room|Building|Box|#) ?[\w-]+)?", rf"(?:,?\s(?![A-Z]{{2}}\b){WORD}){{0,3}}"
 POSTAL = re.compile(

@@ -12,6 +12,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from audit.atomic_io import write_atomic
+from audit.closed_folder import read_plain, refuse_links
 from audit.errors import DocumentError
 from audit.vocabulary import GENERAL, PHASES
 
@@ -240,7 +241,7 @@ def read_document(path: Path) -> Document:
     Raises DocumentError in one sentence where the file cannot be read or is not a document.
     """
     try:
-        content = path.read_bytes()
+        content = read_plain(path.resolve())
         return _document_of(json.loads(gzip.decompress(content) if path.suffix == ".gz" else content))
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"field {error} is missing" if isinstance(error, KeyError) else str(error)
@@ -320,9 +321,19 @@ def read_documents(folder: Path) -> list[Document]:
     return [document for document, _ in documents_and_paths(folder)]
 
 
+def document_files(folder: Path) -> list[Path]:
+    """The files of documents in `folder`, or `folder` where it is a file. Raises DocumentError for a link in the folder."""
+    if folder.is_file():
+        return [folder]
+    try:
+        return refuse_links(sorted(path for path in folder.glob("*") if path.name.endswith(DOCUMENT_SUFFIXES)), folder)
+    except OSError as error:
+        raise DocumentError(f"{error.filename}: {error.strerror}. Nothing was read. Put the file itself there.") from error
+
+
 def documents_and_paths(folder: Path) -> list[tuple[Document, Path]]:
     """The documents of `read_documents`, each with its file."""
-    paths = [folder] if folder.is_file() else sorted(path for path in folder.glob("*") if path.name.endswith(DOCUMENT_SUFFIXES))
+    paths = document_files(folder)
     documents = {document.handbook_id: (document, path) for path in paths for document in [read_document(path)]}
     if not paths:
         raise DocumentError(f"{folder}: there are no documents (*.json, *.json.gz). Make them from PDF files with: audit extract")

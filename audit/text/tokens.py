@@ -29,7 +29,7 @@ your yours
 """
 STOP_WORDS = frozenset(_STOP.split())
 MARK = re.compile(r"\[\s*(\d{1,4}(?:\s*(?:[,;]|-|–|and)\s*\d{1,4})*)\s*\]")
-MARK_AND_SPACE_BEFORE = re.compile(r"[ \t]*" + MARK.pattern)
+MARK_AND_SPACE_BEFORE = re.compile(r"(?<![ \t])[ \t]*+" + MARK.pattern)
 NUMBER_OR_RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
 # In a wider range than this only the two ends count as cited: no answer cites 200 passages

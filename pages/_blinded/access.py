@@ -114,7 +114,7 @@ def _note_sign_in_elsewhere(identity: ConnectionIdentity, account: Account) -> N
     """Put a sign-in by the proxy or the identity provider into the access log; one by password is there already."""
     by, at, gap = "the proxy", identity.proxy_sign_in, accounts.SESSION_LENGTH
     if not identity.proxy_user:
-        if identity.provider is None or accounts.normal_username(identity.provider.email) != account.username:
+        if identity.provider is None or _bound_username(identity.provider) != account.username:
             return
         by, at, gap = "the identity provider", identity.provider.signed_in_at, timedelta(0)
     signing_in.note_vouched_sign_in(label_store(), account.username, at, now(), by=by, address=visitor_address(), gap=gap)
@@ -202,10 +202,14 @@ def provider_refusal() -> str:
     provider = provider_sign_in()
     if provider is None or not _in_force(provider) or _provider_account(provider) is not None:
         return ""
+    if not provider.user:
+        return "The identity provider did not say who you are by issuer and subject, so you cannot be signed in."
     if not provider.email:
         return "The identity provider did not send your e-mail address, so we cannot find your account."
     if not provider.verified:
         return "The identity provider has not verified your e-mail address, so it cannot be used to sign in."
+    if signing_in.is_of_another(label_store(), provider.user, provider.email):
+        return signing_in.OF_ANOTHER_PERSON
     return signing_in.vouched_refusal(label_store(), provider.email, provider.signed_in_at) or NO_ACCOUNT_OF_ADDRESS
 
 
@@ -215,10 +219,18 @@ def _in_force(provider: ProviderSignIn) -> bool:
 
 
 def _provider_account(provider: ProviderSignIn | None) -> Account | None:
-    """The account of the verified e-mail address that the identity provider has signed in, if there is one."""
-    if provider is None or not provider.email or not provider.verified or not _in_force(provider):
+    """The account of the person whom the identity provider has signed in, if there is one."""
+    if provider is None or not provider.user or not _in_force(provider):
         return None
-    return signing_in.vouched_account(label_store(), provider.email, provider.signed_in_at)
+    username = _bound_username(provider)
+    return signing_in.vouched_account(label_store(), username, provider.signed_in_at) if username else None
+
+
+def _bound_username(provider: ProviderSignIn) -> str:
+    address = visitor_address()
+    return signing_in.bound_username(
+        label_store(), provider.user, provider.email, now(), verified=provider.verified, address=address
+    )
 
 
 def current_settings() -> Settings:
@@ -252,6 +264,14 @@ def _on_loopback() -> bool:
 def may_browse(account: Account | None) -> bool:
     """Whether the pages about runs exist for this account (None: not signed in)."""
     return browsing_is_open() if account is None else account.role in BROWSERS
+
+
+def may_read_findings(account: Account | None) -> bool:
+    """Whether the pages show what the loader says of single records, with excerpts of files that it could not read.
+
+    A file that is no release may have been loaded by mistake, so a visitor who has not signed in sees only which and how many.
+    """
+    return account.role in BROWSERS if account else _on_loopback() and not accounts_exist()
 
 
 def may_rejudge(account: Account | None) -> bool:

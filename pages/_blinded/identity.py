@@ -21,6 +21,7 @@ from pages._blinded.session_cookie import cookie_token
 class ProviderSignIn:
     """What the identity provider says of a user: subject and time of the sign-in (seconds since 1970) identify it."""
 
+    issuer: str
     subject: str
     issued_at: float
     email: str
@@ -30,6 +31,11 @@ class ProviderSignIn:
     def key(self) -> str:
         """The sign-in in the list of those that have ended."""
         return f"{self.subject} {self.issued_at:.0f}"
+
+    @property
+    def user(self) -> str:
+        """Issuer and subject, which stay the same while an e-mail address may pass to somebody else; empty without both."""
+        return f"{self.issuer} {self.subject}" if self.issuer and self.subject else ""
 
     @property
     def signed_in_at(self) -> datetime:
@@ -74,9 +80,10 @@ def provider_sign_in() -> ProviderSignIn | None:
     """What the identity provider said when this tab connected; None where it signed nobody in."""
     if not provider_configured() or not st.user.get("is_logged_in"):
         return None
-    # Some providers omit the claim that the address is verified, some send it as text.
-    verified = str(st.user.get("email_verified", True)).casefold() == "true"
-    return ProviderSignIn(str(st.user.get("sub")), float(str(st.user.get("iat") or 0)), str(st.user.get("email") or ""), verified)
+    issuer, subject, email = (str(st.user.get(claim) or "") for claim in ("iss", "sub", "email"))
+    # Some providers omit the claim that the address is verified, and of those some let others write it; some send it as text.
+    verified = str(st.user.get("email_verified", issuer in Settings().trusted_issuers)).casefold() == "true"
+    return ProviderSignIn(issuer, subject, float(str(st.user.get("iat") or 0)), email, verified)
 
 
 # -- Single sign-on by a reverse proxy: it authenticates people and names them in a header, which is believed from nobody else

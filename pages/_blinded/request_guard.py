@@ -6,6 +6,7 @@ any length, and lets everybody who is connected clear the caches of all.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from ipaddress import ip_address
@@ -17,10 +18,15 @@ import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from annotation.studies.accounts import account_of_token
 from audit.settings import Settings
+from pages._blinded.identity import USER
+from pages._blinded.limits import IDLE_S, OpenTabs
+from pages._blinded.session_cookie import NAME
 from pages._blinded.transfers import BROWSER, MAX_UPLOAD_MB, browser_of, may_fetch, may_upload
 
 Scope = MutableMapping[str, Any]
@@ -58,7 +64,8 @@ class RequestGuard:
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
-        self.public_hosts = Settings().public_hosts
+        self.public_hosts, self.trusted_proxies = Settings().public_hosts, Settings().trusted_proxies
+        self.tabs = OpenTabs()
         self.base = "/".join(["", *filter(None, [str(st.get_option("server.baseUrlPath")).strip("/")])])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,10 +79,32 @@ class RequestGuard:
             log.warning("Refused %s from %s: %s", scope["path"], (scope.get("client") or ("",))[0], _asked_as(scope))
             await _refuse(scope, receive, answer, *refusal)
         elif scope["type"] == "websocket":
-            await self.app(_under_the_name_of_its_page(scope), _known_messages(receive), answer)
+            await self._serve_tab(scope, receive, answer)
+        elif self._opens_a_page(scope) and (full := self.tabs.refusal(self._address(scope), signed_in=_may_be_signed_in(scope))):
+            await _refuse(scope, receive, answer, 503, full)
         else:
             limit = MAX_UPLOAD_BYTES if self._path(scope).startswith(UPLOAD) else MAX_BODY_BYTES
             await self.app(_without_origin(scope), _bounded(receive, limit), answer)
+
+    async def _serve_tab(self, scope: Scope, receive: Receive, answer: Send) -> None:
+        """Connect a tab to its session, unless too many are; a stranger's tab that does nothing gives way where it is crowded."""
+        address = self._address(scope)
+        signed_in = _may_be_signed_in(scope) and await run_in_threadpool(_is_signed_in, scope)
+        if full := self.tabs.refusal(address, signed_in=signed_in):
+            await _refuse(scope, receive, answer, 503, full)
+            return
+        with self.tabs.tab(address, signed_in=signed_in):
+            messages = receive if signed_in else _until_idle(receive, lambda: self.tabs.is_crowded(address))
+            await self.app(_under_the_name_of_its_page(scope), _known_messages(messages), answer)
+
+    def _address(self, scope: Scope) -> str:
+        """The visitor's address; "" for this machine itself, where a proxy that is not trusted would bring everybody."""
+        address = str((scope.get("client") or ("",))[0])
+        return "" if _is_loopback(address) and not self.trusted_proxies else address
+
+    def _opens_a_page(self, scope: Scope) -> bool:
+        accepted = Headers(raw=scope["headers"]).get("accept", "")
+        return scope["method"] == "GET" and "text/html" in accepted and not self._path(scope).startswith((CORE, MEDIA))
 
     def _path(self, scope: Scope) -> str:
         return str(scope["path"]).removeprefix(self.base)
@@ -176,6 +205,39 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return answer
+
+
+def _may_be_signed_in(scope: Scope) -> bool:
+    headers = Headers(raw=scope["headers"])
+    return USER.decode() in headers or NAME in headers.get("cookie", "")
+
+
+def _is_signed_in(scope: Scope) -> bool:
+    """Whether the proxy names a user, or a cookie has the token of a session."""
+    from pages._blinded.access import database_exists, label_store, now  # it needs a running server
+
+    if USER.decode() in Headers(raw=scope["headers"]):
+        return True
+    token = HTTPConnection({**scope, "type": "http"}).cookies.get(NAME, "")
+    return bool(token) and database_exists() and account_of_token(label_store(), token, now()) is not None
+
+
+def _until_idle(receive: Receive, is_crowded: Callable[[], bool]) -> Receive:
+    """The same messages, and the end of the connection where none came for IDLE_S while others wait for a place."""
+    waiting: asyncio.Task[MutableMapping[str, Any]] | None = None
+
+    async def until_idle() -> MutableMapping[str, Any]:
+        nonlocal waiting
+        waiting = waiting or asyncio.ensure_future(receive())
+        while not (await asyncio.wait({waiting}, timeout=IDLE_S))[0]:
+            if is_crowded():
+                waiting.cancel()
+                waiting = None
+                return {"type": "websocket.disconnect", "code": 1001}
+        message, waiting = waiting.result(), None
+        return message
+
+    return until_idle
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:

@@ -20,6 +20,7 @@ from annotation.label_store.engine import lock_for_serving
 from audit.errors import AuditError
 from audit.logs import start_logging
 from audit.settings import Settings
+from pages._blinded.limits import raise_open_files
 
 TCP_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
@@ -66,8 +67,10 @@ def _pass_on(logger: logging.Logger) -> None:
 def start() -> None:
     """Start the dashboard, unless another one serves the same SQLite store."""
     settings = Settings()
+    os.umask(0o077)  # what the server writes is for its own account
     patch_server()
     log_through_one_handler(settings)
+    raise_open_files()
     try:
         held = lock_for_serving(settings.studies_url)
     except AuditError as error:

@@ -8,6 +8,7 @@ import streamlit as st
 from audit.metrics.records import findings
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.store.runs import Run
+from pages._blinded.access import current_account, may_read_findings
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, explain
 from pages._shared.loaders import damaged_stores, load, loaded_runs
@@ -20,6 +21,7 @@ RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UT
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
 CHECKS = {"result": "Result", "message": "Check", "expected": "Expected", "found": "Found"}
+WITHHELD = "Shown to those who are signed in."
 OUTCOMES = {"quarantined": "set aside, not counted", "repaired": "corrected", "noted": "kept unchanged"}
 
 
@@ -74,6 +76,9 @@ def findings_section(run: Run) -> None:
     """The loader's findings, record by record, filtered by outcome and kind."""
     st.header("Findings, record by record", anchor=False)
     frame = load(findings, run)
+    if not may_read_findings(current_account()):
+        st.caption("Sign in to see what was found in each record.")
+        frame = frame.assign(message=WITHHELD, record=None)
     if frame.empty:
         st.markdown("The loader has no findings.")
         return

@@ -22,6 +22,16 @@ def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(re
     assert "SIDEWAYS" in listed["message"].iloc[0]
 
 
+def test_an_excerpt_of_a_record_is_not_shown_to_a_visitor_who_has_not_signed_in(release, data_dir, open_page, monkeypatch):
+    spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
+    load(release, data_dir)
+    monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
+    at = open_page("runs")
+    listed = next(table.value for table in at.dataframe if "message" in table.value and "record" in table.value)
+    assert list(listed["code"]) == ["unknown_classification"]
+    assert not any("SIDEWAYS" in str(table.value) for table in at.dataframe)
+
+
 def test_the_datasheet_says_what_is_known_and_what_is_not_answered_yet(load_run, open_page):
     load_run(datasheet={"motivation": "For *our* unit."})
     words = words_on(open_page("runs"))

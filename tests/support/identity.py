@@ -47,7 +47,8 @@ class Identity:
         return path
 
     def id_token(self, nonce: str) -> str:
-        claims = {"iss": self.address, "aud": CLIENT, "sub": "7", "iat": int(time.time()), "nonce": nonce, **self.says}
+        person = self.says.get("email", "7")
+        claims = {"iss": self.address, "aud": CLIENT, "sub": person, "iat": int(time.time()), "nonce": nonce, **self.says}
         return jwt.encode({"alg": "RS256", "kid": "one"}, {**claims, "exp": int(time.time()) + 300}, self.key)
 
     def discovery(self) -> dict[str, Any]:

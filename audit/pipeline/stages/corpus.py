@@ -23,7 +23,7 @@ from audit.pipeline.stages.build_cache import Task, code_digest
 from audit.pipeline.stages.config import Config
 from audit.pipeline.stages.context import Figures, SourceDocument, TaskByTask, Workspace
 from audit.text.corrections import SUFFIX, corrections_path, read_corrections
-from audit.text.documents import DOCUMENT_SUFFIXES, read_document, write_document
+from audit.text.documents import document_files, read_document, write_document
 
 # -- the handbooks that a config names ----------------------------------------------------------------------------------
 
@@ -70,7 +70,7 @@ def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
     for sentence in without_handbook(sorted(folder.glob(f"*{SUFFIX}")) if folder else files.corrections, ids):
         yield sentence, sentence
     for file in files.unsupported:
-        yield file.name, f"{file.name}: its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
+        yield file.name, f"{file.name}: it is a link, or its format is not supported. Save it as one of {', '.join(SUPPORTED)}."
     # A misspelled file name in the catalog would otherwise lose a handbook without a word.
     for name in set(catalog or {}) - {catalog_key(file.name) for file in files.sources}:
         yield name, f"{name}: the catalog has a row for it, but the file does not exist."
@@ -79,7 +79,7 @@ def _from_files(config: Config, workspace: Workspace) -> Iterator[FileResult]:
 def _from_documents(config: Config) -> Iterator[FileResult]:
     folder = config.corpus.documents
     assert folder is not None  # a config has either PDFs or documents
-    paths = [folder] if folder.is_file() else sorted(path for path in folder.iterdir() if path.name.endswith(DOCUMENT_SUFFIXES))
+    paths = document_files(folder)
     if not paths:
         raise ConfigError(f"{folder}: this folder has no documents (*.json, *.json.gz). Nothing was done.")
     for path in paths:

@@ -205,13 +205,16 @@ def test_a_session_ends_by_itself(run, folk: LabelStore, monkeypatch):
     assert existing(anonymous(expired)) == {script_path("studies/sign_in")}
 
 
+VERA = {"iss": "https://id.example", "sub": "7"}
+
+
 @pytest.mark.parametrize(("verified", "pages"), [(True, own("vera") | BROWSING), (False, {script_path("studies/sign_in")})])
 def test_a_user_of_the_identity_provider_has_the_role_of_their_account(verified, pages, run, folk, monkeypatch):
     monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
     people(folk, "vera@alder.example", role="viewer")
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.secrets["auth"] = {"client_id": "x"}
-    at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True, "iat": time.time()}
+    at.user = {"email": "vera@alder.example", "email_verified": verified, "is_logged_in": True, "iat": time.time(), **VERA}
     assert existing(at.run()) == pages
 
 
@@ -223,7 +226,7 @@ def test_who_signed_out_of_the_identity_provider_stays_out_after_a_restart(run, 
     def vera(issued_at: float) -> AppTest:
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.secrets["auth"] = {"client_id": "x"}
-        at.user = {"email": "vera@alder.example", "is_logged_in": True, "iat": issued_at, "sub": "7"}
+        at.user = {"email": "vera@alder.example", "is_logged_in": True, "iat": issued_at, "email_verified": True, **VERA}
         return at.run()
 
     issued_at = time.time()
@@ -236,7 +239,7 @@ def test_who_signed_out_of_the_identity_provider_stays_out_after_a_restart(run, 
 def of_the_provider(issued_at: float) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.secrets["auth"] = {"client_id": "x"}
-    at.user = {"email": "Vera@alder.example", "sub": "v", "is_logged_in": True, "iat": issued_at}
+    at.user = {"email": "Vera@alder.example", "is_logged_in": True, "iat": issued_at, "email_verified": True, **VERA}
     return at.run()
 
 
@@ -290,3 +293,23 @@ def test_a_visit_of_the_page_logs_where_a_wrong_password_came_from(folk, monkeyp
     assert [(entry.account, entry.address, entry.detail) for entry in list_log(folk) if entry.event == Event.SIGN_IN_FAILED] == [
         ("petra", "192.0.2.1", "wrong password")
     ]
+
+
+@pytest.mark.parametrize(
+    ("claims", "trusted", "enters"),
+    [
+        ({}, "", False),
+        ({}, "https://elsewhere.example", False),
+        ({}, "https://id.example", True),
+        ({"email_verified": True}, "", True),
+        ({"email_verified": True, "sub": ""}, "", False),
+    ],
+)
+def test_an_address_is_believed_where_the_provider_says_that_it_verified_it(claims, trusted, enters, run, folk, monkeypatch):
+    monkeypatch.setenv("AUDIT_BROWSING", "signed-in")
+    monkeypatch.setenv("AUDIT_TRUSTED_ISSUERS", trusted)
+    people(folk, "vera@alder.example", role="viewer")
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.secrets["auth"] = {"client_id": "x"}
+    at.user = {"email": "vera@alder.example", "is_logged_in": True, "iat": time.time(), **VERA, **claims}
+    assert existing(at.run()) == (own("vera") | BROWSING if enters else {script_path("studies/sign_in")})

@@ -65,8 +65,8 @@ def test_what_could_not_be_read_is_said_kept_and_never_not_addressed(config, tmp
     ]
     assert f"Text: {cedar}" in output.err
     assert result["left_out"] == {
-        "heart_elm_post.odt": "heart_elm_post.odt: its format is not supported. Save it as one of .pdf, .html, .htm, .xhtml, "
-        ".docx, .md, .markdown, .txt."
+        "heart_elm_post.odt": "heart_elm_post.odt: it is a link, or its format is not supported. Save it as one of "
+        ".pdf, .html, .htm, .xhtml, .docx, .md, .markdown, .txt."
     }
     work = tmp_path / "data" / "pipeline" / "config"
     answers = {(answer["handbook_id"], answer["question_id"]): answer for answer in lines(work / "release" / "answers.jsonl")}

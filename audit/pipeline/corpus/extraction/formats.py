@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from audit.closed_folder import is_inside
 from audit.errors import DocumentError
 from audit.pipeline.corpus.extraction.characters import LINE_ENDS, plain_text
 from audit.pipeline.corpus.extraction.corrected import Corrections, TextLine, corrected_text
@@ -77,7 +78,7 @@ def files_of(source: Path) -> list[Path]:
     """The files of one handbook: the file itself, or the pages in a folder by name, subfolders last."""
     if not source.is_dir():
         return [source]
-    pages = [path for path in source.rglob("*") if path.suffix.casefold() in FORMATS and path.is_file()]
+    pages = [path for path in source.rglob("*") if path.suffix.casefold() in FORMATS and is_inside(path, source)]
     return sorted(pages, key=lambda path: (len(path.parts), path.parts))
 
 

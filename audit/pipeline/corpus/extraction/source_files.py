@@ -38,7 +38,8 @@ class SourceFiles:
             return ""
         names = ", ".join(path.name for path in self.unsupported[:MAX_NAMES])
         more = f" and {len(self.unsupported) - MAX_NAMES:,} more" if len(self.unsupported) > MAX_NAMES else ""
-        return f"Not read, because their formats are not supported: {names}{more}. Save them as one of {', '.join(SUPPORTED)}."
+        why = "because they are links or their formats are not supported"
+        return f"Not read, {why}: {names}{more}. Save them as one of {', '.join(SUPPORTED)}."
 
 
 def source_files(paths: Iterable[Path], named: Set[str] = frozenset(), ignored: Set[Path] = frozenset()) -> SourceFiles:
@@ -53,7 +54,9 @@ def source_files(paths: Iterable[Path], named: Set[str] = frozenset(), ignored: 
     for path in paths:
         before = len(files.sources)
         for source in _sources_in(path, named, is_given=True) if path.exists() else ():
-            if source.suffix.casefold() in SUPPORTED or source.is_dir():
+            if source.is_symlink() and source != path:
+                files.unsupported.append(source)
+            elif source.suffix.casefold() in SUPPORTED or source.is_dir():
                 files.sources.append(source)
             elif source.name.endswith(CORRECTIONS):
                 files.corrections.append(source)
@@ -82,7 +85,9 @@ def _sources_in(path: Path, named: Set[str], is_given: bool = False) -> Iterator
     for entry in sorted(path.iterdir()):
         hidden = entry.name.startswith((".", "~$"))
         about = entry.is_file() and entry.stem.casefold() in ABOUT and catalog_key(entry.name) not in named
-        if not (hidden or about or (entry.is_dir() and entry.name.endswith(SAVED_PARTS))):
+        if entry.is_symlink():  # it may lead to any file of this machine, whose text would be sent to a model
+            yield entry
+        elif not (hidden or about or (entry.is_dir() and entry.name.endswith(SAVED_PARTS))):
             yield from _sources_in(entry, named)
 
 

@@ -279,7 +279,7 @@ def test_other_files_of_a_folder_are_named_and_what_is_about_it_is_not(tmp_path,
     (tmp_path / "old.doc").write_bytes(b"\xd0\xcf")
     assert main(["extract", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
     message = capsys.readouterr().err
-    assert "Not read, because their formats are not supported: old.doc, slides.pptx. Save them as one of .pdf, .html" in message
+    assert "links or their formats are not supported: old.doc, slides.pptx. Save them as one of .pdf, .html" in message
     assert "README" not in message
 
 
