@@ -154,6 +154,7 @@ CONTRACTS = [
             "tables",
             "people_tables",
             "settings | terms | model_family | vocabulary | optional_imports | formatting | atomic_io | logs | commands",
+            "closed_folder",
             "errors",
         ],
         "audit",

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser
+from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
