@@ -45,6 +45,8 @@ NOT_A_TITLE = re.compile(
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.\w+", re.IGNORECASE)
 LEADS_TO_ADDRESS = re.compile(r"\b(?:at|on|via|to|see|visit|e-?mail|contact)$", re.IGNORECASE)
 MIN_ADDRESSES = 2
+# A label and its figure ("Fiber 29g"): above or below another one it is a line of figures
+FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
@@ -87,7 +89,11 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
-    candidates = [heading for heading in _candidates(lines, named) if _has_heading_form(heading, lines[heading.start])]
+    candidates = [
+        heading
+        for heading in _candidates(lines, named)
+        if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
+    ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
     headings = list(_select(candidates, prominent, named))
@@ -146,6 +152,15 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     single = len(first.cells) == 1 and not first.table and not first.is_lead
     worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
     return short and single and worded and not BULLET.match(heading.text) and not ADDRESS.search(heading.text)
+
+
+def _is_figure(heading: Heading, lines: list[Line]) -> bool:
+    """Whether the lines are figures with their labels, one below the other in one type."""
+    if not all(FIGURE.match(line.text) for line in lines[heading.start : heading.end]):
+        return False
+    around = [*lines[max(0, heading.start - 1) : heading.start], *lines[heading.end : heading.end + 1]]
+    alike = [line for line in around if FIGURE.match(line.text) and _style(line) == heading.style and line.page == heading.page]
+    return heading.end - heading.start > 1 or bool(alike)
 
 
 def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:

@@ -25,6 +25,8 @@ PageProgress = Callable[[int, int], None]
 SAME_BASELINE = 0.4
 # A gap of this many type sizes separates columns and cells; the spaces of justified text are narrower
 COLUMN_GAP = 1.0
+# Type that is larger by this factor belongs to other text
+OTHER_TYPE = 1.2
 # A gap wider than this share of the type size is a space, even if the PDF has no space character there
 SPACE = 0.12
 # A capital nearer than this share of its size to letters behind it begins their word, where the file has no space between
@@ -300,7 +302,9 @@ def _split_at_gaps(row: list[TextRun]) -> Iterator[list[TextRun]]:
     row = sorted(row, key=lambda run: run.x0)
     piece, end = [row[0]], row[0].x1
     for run in row[1:]:
-        size = max(run.size, piece[-1].size)
+        sizes = run.size, piece[-1].size
+        # Between text and larger type there is no space of words
+        size = min(sizes) if max(sizes) >= OTHER_TYPE * min(sizes) else max(sizes)
         # A bullet begins an item, unless it stands between words as a separator does
         begins_item = run.text in bullets.SIGNS and run.x0 - end > 0.5 * size and _gap_behind(run, row) < run.x0 - end
         if begins_item or run.x0 - end > (bullets.GAP if _is_bullet(piece) else COLUMN_GAP) * size:

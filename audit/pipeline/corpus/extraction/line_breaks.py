@@ -66,10 +66,10 @@ def _paragraph_step(lines: Sequence[Line]) -> float:
 
 
 def _stretches(page: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines of each column, box or other part of a page."""
+    """The lines of each column of a page, with the boxes in it."""
     stretch: list[Line] = []
     for line in page:
-        if stretch and (line.baseline <= stretch[-1].baseline or line.part != stretch[-1].part):
+        if stretch and line.baseline <= stretch[-1].baseline:
             yield stretch
             stretch = []
         stretch.append(line)
@@ -83,7 +83,7 @@ def _end_early(stretch: Sequence[Line]) -> Iterator[bool]:
         below = stretch[number + 1] if number + 1 < len(stretch) else None
         around = stretch[max(0, number - AROUND) : number + AROUND + 1]
         right = max((other.x1 for other in around if _is_beside(other, line)), default=line.x1)
-        if below is None or line.table or below.table:
+        if below is None or line.table or below.table or line.part != below.part:
             yield True
             continue
         word = below.text.split(" ", 1)[0]
@@ -92,6 +92,10 @@ def _end_early(stretch: Sequence[Line]) -> Iterator[bool]:
 
 
 def _is_beside(other: Line, line: Line) -> bool:
-    """Whether a line shows how wide the column of another is: it is of its size and begins near the same place."""
-    near = abs(other.x0 - line.x0) <= NEAR * line.size
+    """Whether a line shows how wide the column of another is: it is of its size and begins near the same place.
+
+    Text in a box fits into the column that the box is in.
+    """
+    inside = other.part == line.part or (line.part == 0 and abs(other.x0 - line.x0) <= 1)
+    near = inside and abs(other.x0 - line.x0) <= NEAR * line.size
     return near and abs(other.size - line.size) < 1 and not other.table and len(other.cells) == 1

@@ -25,8 +25,10 @@ HYPHENATED = re.compile(r"([^\W\d]+)-$")
 SAME_LEVEL = 5.0
 # Lines of an unmarked list: below an indented one, or a short one without indent, stands another
 MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 160, 40, 3
-# In type sizes: how much further in they are than their lead; the share of them that end early; characters of a lead
-MIN_INDENT, MIN_EARLY, MAX_LEAD = 0.8, 0.4, 40
+# In type sizes: how much further in they are than their lead; characters of a lead
+MIN_INDENT, MAX_LEAD = 0.8, 40
+# The share of them that end early: below a colon, and where less shows that they are items
+MIN_EARLY, MOST_EARLY = 0.4, 0.65
 # Characters of an item without a mark below a heading
 MAX_FRAGMENT = 60
 # Items of at most this many words, most of them without a full stop, say little without the heading above them
@@ -243,14 +245,28 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     has_colon = lead[-1].text.endswith(":")
     if not has_colon and not (indented and len(lead) == 1 and _is_short_lead(lead[0])):
         return 0
+    if has_colon and not indented and (size := _open_items(lines, start, pitch)):
+        return size
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
         end += 1
     early = sum(map(_ends_item, lines[start : end - 1]))
-    meant = early >= (MIN_EARLY if has_colon else 1) * (end - start - 1) and early > 0
+    meant = early >= (MIN_EARLY if has_colon else MOST_EARLY) * (end - start - 1) and early > 0
     # Lines of a sentence do not all begin as sentences do
     meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
     return end - start if meant and end - start >= (MIN_PLAIN if longest == MAX_PLAIN else 2) else 0
+
+
+def _open_items(lines: Sequence[Line], start: int, pitch: float) -> int:
+    """The number of lines of the paragraph at `start` if they are items: most end early, and none ends a sentence."""
+    end = start + 1
+    while end < len(lines) and not _begins_paragraph(lines[end - 1], lines[end], pitch):
+        end += 1
+    own = lines[start:end]
+    alike = all(abs(line.x0 - own[0].x0) <= 2 and len(line.cells) == 1 and not MARK.match(line.text) for line in own)
+    open_ends = alike and all(len(line.text) <= MAX_INDENTED and not SENTENCE_END.search(line.text) for line in own)
+    early = sum(map(_ends_item, own[:-1]))
+    return len(own) if open_ends and len(own) >= MIN_PLAIN and early >= MOST_EARLY * (len(own) - 1) else 0
 
 
 def _ends_item(line: Line) -> bool:

@@ -31,6 +31,8 @@ MIN_LISTS = 0.6
 MIN_FILLED = 0.55
 # As a share of the text's width
 MIN_COLUMN_WIDTH = 0.2
+# Text whose type is larger by this factor is no cell beside other text: a heading beside notes, a number in a picture
+OTHER_TYPE = 1.25
 # In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
 MIN_PAUSE = 3.0
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
@@ -133,9 +135,9 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
 
 def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] | None:
     """The columns of a band: two, one of text and the other of text or tables; or more, beside a narrow one for instance."""
-    if _are_lists(band):
+    if _are_lists(band, gutter):
         return None
-    sides = [[line for line in band if line.x1 <= gutter], [line for line in band if line.x0 >= gutter]]
+    sides = _sides(band, gutter)
     rows = [list(_merge_rows(side)) for side in sides]
     if all(_fills_column(side, width) for side in rows) and any(
         _fills_column(side, width) and _is_worded(side) for side in sides
@@ -144,6 +146,10 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
     several = _several_columns(band, width)
     apart = _are_apart(sides, width) or all(_has_full_lines(side, width) for side in sides)
     return sides if several is None and apart else several
+
+
+def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
+    return [[line for line in lines if line.x1 <= gutter], [line for line in lines if line.x0 >= gutter]]
 
 
 def _is_worded(lines: list[Line]) -> bool:
@@ -189,15 +195,17 @@ def _several_columns(band: list[Line], width: float) -> list[list[Line]] | None:
     return columns if min(aligned) <= MAX_ALIGNED else None
 
 
-def _are_lists(band: list[Line]) -> bool:
-    """Whether most of a band are lists beside each other, whose heads would be lost in columns.
+def _are_lists(band: list[Line], gutter: float) -> bool:
+    """Whether most of a band are lists beside each other, whose heads would be lost in columns, and no columns go on below.
 
     Where there are several, what is between them stands to the left of all items: the lead of two columns of them.
     """
     rows = list(_rows(band))
     ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
-    if any(size >= MIN_LISTS * len(rows) for size in ends):
-        return True
+    for start, size in enumerate(ends):
+        if size >= MIN_LISTS * len(rows):
+            below = _sides([line for row in rows[start + size :] for line in row], gutter)
+            return min(map(len, below)) < MIN_COLUMN_LINES or not all(map(_is_worded, below))
     inside, outside, start = 0, list[Row](), 0
     while start < len(rows):
         inside += ends[start]
@@ -232,7 +240,11 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
     if len(lines) == 1 or any(line.table for line in lines):
         yield from lines
         return
-    first = lines[0]
+    first, sizes = lines[0], [line.size for line in lines]
+    if len(lines) == 2 and max(sizes) >= OTHER_TYPE * min(sizes) and (not LABEL.fullmatch(first.text) or _items(lines)):
+        # A heading comes last: what is below it is its text
+        yield from lines if _items(lines) else sorted(lines, key=lambda line: line.size)
+        return
     cells = tuple(cell for line in lines for cell in line.cells)
     bold = all(line.bold for line in lines)
     yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part)

@@ -96,3 +96,8 @@ def test_a_heading_right_above_its_address_ends_before_it(tmp_path):
 )
 def test_a_bold_line_above_a_list_of_addresses_is_a_heading(tmp_path, text, expected):
     assert headings(tmp_path, Paragraph(text, BODY)) == expected
+
+
+def test_figures_below_each_other_are_not_headings_although_they_are_bold(tmp_path):
+    figures = [Paragraph(f"<b>{text}</b>", BODY) for text in ("Energy 1,511", "Protein 82g", "Fibre 29g")]
+    assert headings(tmp_path, Paragraph("<b>Day 1</b>", BODY), Paragraph(FILLER, BODY), *figures) == ["Day 1"]

@@ -70,6 +70,23 @@ def test_lines_below_a_lead_without_bullets_are_items(tmp_path):
     assert quoted(text_of(tmp_path, page))[-1] == "Never smoke: marijuana"
 
 
+def test_lines_further_in_than_a_short_line_are_its_items(tmp_path):
+    never = ["lift a bag", "lift a bag of shopping that is so heavy that you need both of your hands for all the way up",
+             "with it", "drive a car", "carry children"]  # fmt: skip
+    page = [*column(["## Advice", FILLER, FILLER, "", "Do", *5 * [""], "Don’t"])]
+    page += [at(text, LEFT + 36, y) for text, y in zip(["rest", "drink water", "walk a little"], (208, 222, 236), strict=True)]
+    page += [at(text, LEFT + 36, 292 + 14 * row) for row, text in enumerate(never)]
+    assert [text.split(" ", 1)[0] for text in quoted(text_of(tmp_path, page))[-7:]] == [*3 * ["Do"], *4 * ["Don’t"]]
+
+
+def test_lines_below_a_colon_of_which_none_ends_a_sentence_are_items(tmp_path):
+    pain = ["you have pain in your foot that keeps you from what you do on a usual day", "the pain gets worse or comes back",
+            "your foot is numb, or you have lost the feeling in any part of it"]  # fmt: skip
+    first = column(["## Advice", *40 * [FILLER], "See a doctor if:"])
+    second = [*column(pain, y=60), *column([FILLER, FILLER], y=140)]
+    assert [text[:16] for text in quoted(text_of(tmp_path, first, second))[-5:-2]] == 3 * ["See a doctor if:"]
+
+
 @pytest.mark.parametrize("heads", [("DO:", "DON'T:"), ("Safe", "Not safe"), ("Grün", "Rot")])
 def test_lists_beside_each_other_keep_their_heads(tmp_path, heads):
     left, right = ("Drink clear soup", "Drink tea", "Rest a lot"), ("Drink alcohol", "Eat raw fish", "Lift a child")
@@ -94,3 +111,16 @@ def test_two_columns_of_text_with_lists_stay_columns(tmp_path):
     left = column(["## Advice", SHORT, SHORT, "You may:", "• walk", "• swim", SHORT, SHORT])
     right = column([SHORT, SHORT, SHORT, "Never:", "• smoke", "• dive", SHORT], x=320)
     assert quoted(text_of(tmp_path, [*left, *right]))[-3:-1] == ["Never: smoke", "Never: dive"]
+
+
+def test_a_heading_beside_larger_or_smaller_text_is_no_row_with_it(tmp_path):
+    page = [at("Washing", LEFT, 110, 18, True), at("Your notes", 440, 110, 12, True), *column([FILLER, FILLER], y=120)]
+    page += [at("5", LEFT + 20, 180, 36, True), at("• Eat five portions a day", LEFT + 80, 180), *column([FILLER], y=220)]
+    assert "5 Eat five portions a day" in quoted(text_of(tmp_path, page, heading="Washing"))
+
+
+def test_columns_that_go_on_below_the_lists_at_their_top_stay_columns(tmp_path):
+    items = [f"• {SHORT[:34]}" for _ in range(8)]
+    left = column(["## Toilet", *items, "## Clothing", "• Try elastic waists for it", SHORT[:40], SHORT[:40]])
+    right = column(["## Aids", *items, "", SHORT[:40], SHORT[:40], SHORT[:40], SHORT[:40]], x=320)
+    assert "elastic" in text_of(tmp_path, [*left, *right], heading="Clothing")
