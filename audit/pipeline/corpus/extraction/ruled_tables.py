@@ -9,6 +9,7 @@ from itertools import chain
 
 from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
+from audit.pipeline.corpus.extraction.list_columns import cell_in_columns
 from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
@@ -78,7 +79,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
         if cell is None:
             return []
         runs_of[cell].append(run)
-    lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
+    lines_in = {cell: cell_in_columns(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
     rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
     if not _is_table(rows):
         return []
@@ -171,7 +172,7 @@ def _line_by_line(row: Row) -> Iterator[Row]:
 
 def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if len(set(filter(None, row))) > 1]
-    longest = max((len(cell) for row in rows for cell in row), default=0)
+    longest = max((len({line.baseline for line in cell}) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
 
 

@@ -117,6 +117,17 @@ def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path
     )
 
 
+@pytest.mark.parametrize("heads", [("Low", "High"), ()])
+def test_lists_beside_each_other_in_a_cell_keep_their_heads(tmp_path, heads):
+    items = [("• Beans", "• Beets"), ("• Corn", "• Pumpkin"), ("• Okra", "• Spinach")]
+    inner = Table([[Paragraph(text, BODY) for text in row] for row in ([heads] if heads else []) + items], colWidths=(120, 120))
+    rows = [[Paragraph("Plants", BODY), inner], [Paragraph("Drinks", BODY), Paragraph("Water", BODY)]]
+    text = text_of(tmp_path, Table(rows, colWidths=(100, 260), style=GRID))
+    quoted = [statement.quoted for statement in statements(text)]
+    assert f"Plants:{' Low:' if heads else ''} Okra" in quoted
+    assert f"Plants:{' High:' if heads else ''} Beets" in quoted
+
+
 @pytest.mark.parametrize("heads", [("DO", "DON'T"), ("Safe", "Not safe")])
 def test_columns_of_advice_become_lists_that_never_mix(tmp_path, heads):
     rows = [
