@@ -116,7 +116,7 @@ def _depth(line: str) -> int:
 
 def _is_lead(text: str, is_item: bool) -> bool:
     # Above a list stands its lead, whatever its mark; an item leads deeper ones only where it says so
-    return text.rstrip().endswith(":") or not is_item
+    return text.rstrip().endswith((":", "…")) or not is_item
 
 
 def _split_lead(content: str) -> tuple[str, str]:

@@ -104,10 +104,11 @@ def take_styles(root: Any) -> PageStyles:
     return styles
 
 
-def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Callable[[str], Any]) -> Any:
+def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Callable[[str], Any], named: str = "") -> Any:
     """The element with the page's own text, in which all that is left is to be read; what goes is in `left_out`.
 
-    make  makes an element of a tag
+    make   makes an element of a tag
+    named  the title in the head of the file
     """
     _name_headings(root)
     own = [*root.iter("main"), *root.xpath(".//*[@role='main' and not(self::main)]")] or list(root.iter("article"))
@@ -116,7 +117,7 @@ def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Ca
     looks = _Looks(root, styles, panels, left_out)
     move_titles(panels, left_out.is_gone, make)
     if len(own) == 1 and not left_out.is_gone(own[0]):
-        _take_in_title(root, own[0])
+        _take_in_title(root, own[0], named)
     _Frame(root, looks.fixed, left_out).leave_out()
     _write_values(root)
     _write_signs(root)
@@ -125,16 +126,18 @@ def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Ca
     return _own_text(root, own, left_out)
 
 
-def _take_in_title(root: Any, own: Any) -> None:
+def _take_in_title(root: Any, own: Any, named: str) -> None:
     """Put the only title of a page, with its first paragraphs, into the main part, where it stands above that.
 
-    A title without a paragraph may be the name of the site.
+    A title without a paragraph may be the name of the site, unless most of the file's title (`named`) is it.
     """
     titles = list(root.iter("h1"))
     if len(titles) != 1 or own in titles[0].iterancestors() or own in titles[0].iter():
         return
     first = list(takewhile(lambda element: element.tag == "p", titles[0].itersiblings()))
-    if any(SENTENCE_END.search(text_of(element)) for element in first):
+    title = letters_in_order(text_of(titles[0]))
+    is_named = title in letters_in_order(named) and 2 * len(title) > len(letters_in_order(named))
+    if is_named or any(SENTENCE_END.search(text_of(element)) for element in first):
         for element in reversed([titles[0], *first]):
             tail, element.tail = element.tail, None
             element.addnext(own.makeelement("span"))

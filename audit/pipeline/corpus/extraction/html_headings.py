@@ -33,6 +33,7 @@ SENTENCE_WORDS = 8
 LONG_LINE, MIN_LINES = 150, 3
 EMPHATIC = ("b", "strong")
 LISTS = ("ul", "ol", "dl")
+BOXES = ("div", "p", "section", "header", "hgroup", "center")
 NO_BLOCKS = (*LISTS, "li", "dt", "dd", "table", "pre", "summary", "figcaption", *HEADING_TAGS)
 
 
@@ -50,6 +51,8 @@ class Leaf(NamedTuple):
 
 def find_headings(content: Any, make: Make) -> None:
     """Mark the headings of a page, and the parts of it that only some of them are for. `make` makes an element of a tag."""
+    _make_inline(content)
+    _mark_lists(content)
     _split_into_lines(content, make)
     _split_at_emphatic_lines(content, make)
     _list_lines_in_rows(content, make)
@@ -61,6 +64,36 @@ def find_headings(content: Any, make: Make) -> None:
     for stretch in _stretches(leaves):
         if not has_headings or sum(len(leaf.text) for leaf in stretch) > LONG:
             _mark(stretch, outermost)
+
+
+def _make_inline(content: Any) -> None:
+    """Boxes in a heading are parts of it (`<h2><div>Diet</div></h2>`); browsers show elements of unknown tags in the line."""
+    for heading in content.iter(*HEADING_TAGS, "summary"):
+        boxes = [box for box in heading.iterdescendants() if box.tag not in INLINE and box.tag != "br"]
+        if letters(heading) <= MAX_HEADING and all(box.tag in BOXES for box in boxes):
+            for box in boxes:
+                box.tag, box.text, box.tail = "span", f" {box.text or ''}", f" {box.tail or ''}"
+    for element in content.iter():
+        beside = f"{element.tail or ''}{_text_before(element)}"
+        if "-" in element.tag and beside.strip() and all(child.tag in INLINE for child in element.iterdescendants()):
+            element.tag = "span"
+
+
+def _text_before(element: Any) -> str:
+    before, around = element.getprevious(), element.getparent()
+    return (before.tail if before is not None else around.text if around is not None else "") or ""
+
+
+def _mark_lists(content: Any) -> None:
+    """What holds items and nothing else is a list, by whatever tag."""
+    for item in list(content.iter("li")):
+        around = item.getparent()
+        if around.tag not in (*LISTS, "menu") and all(child.tag == "li" for child in around) and not _own_text(around):
+            around.tag = "ul"
+
+
+def _own_text(element: Any) -> str:
+    return "".join((element.text or "", *(child.tail or "" for child in element))).strip()
 
 
 def _leaves(content: Any) -> Iterator[Leaf]:

@@ -26,6 +26,7 @@ from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK
 PURPOSE = "Reading a web page"
 MAX_DEPTH, MAX_ELEMENTS = 1_000, 500_000
 HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 0}
+NO_LEAD = ".!?…:,;。"
 LISTS, ITEMS = {"ul", "ol", "dl", "menu"}, {"li", "dd"}
 # Browsers read these numbers as Windows-1252, and XML has no control characters
 CHARACTER_NUMBER = re.compile(r"&#(?:[xX](?P<hex>[0-9a-fA-F]{1,6})|(?P<number>\d{1,7}));?")
@@ -78,7 +79,7 @@ def read_html(markup: str, kept: Sequence[str] = ()) -> WebPage:
     named, url = plain_text(root.xpath("string(//title)")) or None, _own_url(root, markup)
     styles, left_out = take_styles(root), LeftOutOfPage(root, kept)
     source = " ".join(root.itertext())
-    content = own_content(root, styles, left_out, library.Element)
+    content = own_content(root, styles, left_out, library.Element, named or "")
     find_headings(content, library.Element)
     walk = _Walk(library)
     blocks = tuple(walk.blocks_of(content))
@@ -197,6 +198,8 @@ class _Walk:
         elif tag == "details":
             self._open_scope()
         elif tag in LISTS:
+            if self.in_item and self.lines and self.lines[-1][-1] not in NO_LEAD:
+                self.lines[-1] += ":"  # an item with a list in it leads that
             self.numbers.append(_first_number(element) - 1 if tag == "ol" else None)
         elif tag in ITEMS:
             self._start_item()

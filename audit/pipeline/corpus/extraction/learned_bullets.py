@@ -19,7 +19,7 @@ _SAME_INDENT = 2.0
 _SAME_HEIGHT = 0.5
 # They say how two things compare
 _COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
-_LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Ll", "Lu"))
+_LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Cn", "Ll", "Lu"))
 
 
 def with_learned(pages: Sequence[PdfPage]) -> list[PdfPage]:
@@ -29,15 +29,24 @@ def with_learned(pages: Sequence[PdfPage]) -> list[PdfPage]:
     for page in pages:
         indents: defaultdict[tuple[str, int], int] = defaultdict(int)
         first = set[int]()
+        others: list[tuple[int, TextRun]] = []
         for number, run, begins_line in _candidates(page.runs):
             (begins if begins_line else inside)[run.text] += 1
             if begins_line:
                 first.add(number)
-                indents[run.text, round(run.x0 / _SAME_INDENT)] += 1
+                indents[_indent(run)] += 1
+            else:
+                others.append((number, run))
+        # A text near it may be in a cell beside it
+        first |= {number for number, run in others if indents.get(_indent(run), 0) >= MIN_LINES}
         first_runs.append(first)
         learned |= {sign for (sign, _), count in indents.items() if count >= MIN_LINES}
     learned = {sign for sign in learned if begins[sign] > inside[sign]}
     return [_with_signs(page, first, learned) if learned else page for page, first in zip(pages, first_runs, strict=True)]
+
+
+def _indent(run: TextRun) -> tuple[str, int]:
+    return run.text, round(run.x0 / _SAME_INDENT)
 
 
 def _with_signs(page: PdfPage, first: set[int], learned: set[str]) -> PdfPage:

@@ -30,12 +30,36 @@ def lists_in_columns(lines: Sequence[Line]) -> Iterator[Line]:
         before = stretch[-1]
 
 
-def _items_of(stretch: Sequence[Line], columns: Columns, before: Line | None) -> list[Line] | None:
-    """The lines of the columns one after the other; None where they are no lists."""
+def cell_in_columns(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines of a table's cell, those of lists beside each other in it column by column, each below its head."""
+    columns = columns_between(lines) if sum(len(line.cells) > 1 for line in lines) >= MIN_ITEMS else None
+    if columns is None:
+        return tuple(lines)
+    pieces = _pieces(lines, columns)
+    heads = [column[0] for column in pieces if not MARK.match(column[0].text)]
+    # Either all columns have a head, or none has; what wraps is below an item
+    if len(heads) not in (0, len(pieces)) or any(len(column) < 2 or not MARK.match(column[1].text) for column in pieces):
+        return tuple(lines)
+    return tuple(_led(line) if line in heads else line for column in pieces for line in column)
+
+
+def _led(head: Line) -> Line:
+    text = f"{head.text.removesuffix(':')}:"
+    return replace(head, cells=(TextCell(text, head.x0, head.x1),))
+
+
+def _pieces(lines: Sequence[Line], columns: Columns) -> list[list[Line]]:
+    """The lines of each column."""
     pieces: list[list[Line]] = [[] for _ in columns.starts]
-    for line in stretch:
+    for line in lines:
         for cell in line.cells:
             pieces[columns.of(cell)].append(replace(line, cells=(cell,)))
+    return pieces
+
+
+def _items_of(stretch: Sequence[Line], columns: Columns, before: Line | None) -> list[Line] | None:
+    """The lines of the columns one after the other; None where they are no lists."""
+    pieces = _pieces(stretch, columns)
     signs = [_sign_of(column) for column in pieces]
     if signs[0] and len(set(signs)) == 1:
         return [_with_mark(line, signs[0]) for column in pieces for line in column]

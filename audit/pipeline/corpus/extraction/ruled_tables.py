@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from audit.pipeline.corpus.extraction.drawings import Box, Grid, grids, smallest_at
+from audit.pipeline.corpus.extraction.drawings import SNAP, Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
+from audit.pipeline.corpus.extraction.list_columns import cell_in_columns
 from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
@@ -16,6 +17,11 @@ from audit.pipeline.corpus.extraction.table_columns import is_figure
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
+# Points: a side of cells that have drawings in them, and how far a word reaches on both sides of what it goes through
+MIN_SIDE, WITHIN = 45.0, 2.0
+SMALL = 100.0
+# So many shorter lines are drawings
+MIN_SHORT = 10
 # So many lines of a cell may be rows of figures
 MIN_LINES = 3
 # Type of a title in the first row of a table, as a factor of the largest type below it
@@ -30,11 +36,12 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
     """The lines of a page, each with one cell, and its ruled tables, each as one line; the part of each is its panel's number."""
     runs, tables = with_drawn_bullets(page), list[Line]()
     boxes: list[Box] = []
-    for grid in sorted(grids(page.rulings, page.borders), key=lambda grid: _size(grid.box)):
+    # What drawings in the cells leave no grid of is tried without their lines
+    for grid in chain(_by_size(grids(page.rulings, page.borders)), _by_size(_of_long_lines(page))):
         inside = [run for run in runs if _is_in(grid.box, run)]
         # Areas around tables place text on the page
         around = any(grid.box.contains((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2) for box in boxes)
-        table = [] if around else _table(grid, inside, page.number)
+        table = [] if around or _is_drawing(grid.box, page.runs) else _table(grid, inside, page.number)
         if table:
             number = panel_of(inside[0], panels)
             tables += [replace(line, part=number) for line in table] if number else table
@@ -52,6 +59,55 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
         inside_of[panel_of(run, panels)].append(run)
     lines = [replace(line, part=number) for number, inside in inside_of.items() for line in lines_of(inside, page.number)]
     return sorted([*lines, *tables], key=lambda line: (line.baseline, line.x0))
+
+
+def _by_size(found: Iterable[Grid]) -> list[Grid]:
+    return sorted(found, key=lambda grid: _size(grid.box))
+
+
+def _of_long_lines(page: PdfPage) -> Iterator[Grid]:
+    """The grids of the long lines and sides of shades alone, where there are short ones, and no words go through."""
+    lines = [*page.rulings, *page.borders]
+    long = [line for line in lines if _length(line) >= MIN_SIDE and line.top >= 0 and not _is_under_text(line, page.runs)]
+    if page.borders and len(lines) - len(long) >= MIN_SHORT:
+        sides = [line for line in lines if _is_upright(line) and _length(line) < MIN_SIDE and _joins(line, long)]
+        yield from grids([*long, *sides, *_open_ends(long)])
+
+
+def _joins(upright: Area, lines: Sequence[Area]) -> bool:
+    """Whether an upright line goes from one level line to another, as the sides of low cells do."""
+    over = [line for line in lines if not _is_upright(line) and line.x0 - SNAP < upright.x0 < line.x1 + SNAP]
+    return all(any(abs(line.top - y) < SNAP for line in over) for y in (upright.top, upright.bottom))
+
+
+def _is_drawing(box: Box, runs: Iterable[TextRun]) -> bool:
+    """Whether a grid is small and words go through its sides."""
+    sides = [Area(x, box.top, x, box.bottom) for x in (box.x0, box.x1)]
+    return box.x1 - box.x0 < SMALL and any(_is_under_text(side, runs) for side in sides)
+
+
+def _length(line: Area) -> float:
+    return max(line.x1 - line.x0, line.bottom - line.top)
+
+
+def _is_upright(line: Area) -> bool:
+    return line.bottom - line.top > line.x1 - line.x0
+
+
+def _is_under_text(line: Area, runs: Iterable[TextRun]) -> bool:
+    """Whether words go through an upright line: it is part of a drawing behind them, and divides no cells."""
+    return _is_upright(line) and any(
+        run.x0 + WITHIN < line.x0 < run.x1 - WITHIN and line.top < _middle(run) < line.bottom for run in runs
+    )
+
+
+def _open_ends(lines: Sequence[Area]) -> Iterator[Area]:
+    """The lower sides of last rows that have none: where the line between their columns ends."""
+    level = [line for line in lines if not _is_upright(line)]
+    for upright in filter(_is_upright, lines):
+        above, below = ([line for line in level if abs(line.top - y) < SNAP] for y in (upright.top, upright.bottom))
+        if above and not below:
+            yield Area(min(line.x0 for line in above), upright.bottom, max(line.x1 for line in above), upright.bottom)
 
 
 def _is_in(box: Box, run: TextRun) -> bool:
@@ -78,7 +134,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
         if cell is None:
             return []
         runs_of[cell].append(run)
-    lines_in = {cell: tuple(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
+    lines_in = {cell: cell_in_columns(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
     rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
     if not _is_table(rows):
         return []
@@ -171,7 +227,7 @@ def _line_by_line(row: Row) -> Iterator[Row]:
 
 def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if len(set(filter(None, row))) > 1]
-    longest = max((len(cell) for row in rows for cell in row), default=0)
+    longest = max((len({line.baseline for line in cell}) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
 
 
@@ -197,17 +253,30 @@ MAX_SIZE = 16.0
 
 def with_drawn_bullets(page: PdfPage) -> list[TextRun]:
     """The runs of the page, with a bullet before each text that a drawn one stands before."""
-    bullets = [(area, run) for area in page.areas for run in [_text_behind(area, page.runs)] if run is not None]
+    bullets = [(area, run) for area in page.areas for run in [_text_behind(area, page.runs, page.areas)] if run is not None]
     lefts = [area.x0 for area, _ in bullets]
     kept = {run: area for area, run in bullets if sum(abs(area.x0 - left) < SAME_LEFT for left in lefts) >= MIN_BULLETS}
     return [*page.runs, *(_bullet(area, run) for run, area in kept.items())]
 
 
-def _text_behind(area: Area, runs: Iterable[TextRun]) -> TextRun | None:
+def _whole(area: Area, areas: Iterable[Area]) -> Area:
+    """The drawing that an area is a part of: it with those that touch it."""
+    parts = [
+        part
+        for part in areas
+        if max(part.x0, area.x0) <= min(part.x1, area.x1) and max(part.top, area.top) <= min(part.bottom, area.bottom)
+    ]
+    lefts, tops, rights, bottoms = zip(*parts, strict=True)
+    return Area(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def _text_behind(area: Area, runs: Iterable[TextRun], areas: Iterable[Area]) -> TextRun | None:
     """The text that a small area is the bullet of: it is close behind it at its height, and nothing is before it."""
     on_line = [run for run in runs if run.text.strip() and _at_height(area, run)]
     behind = min((run for run in on_line if run.x0 >= area.x1 - 0.2 * run.size), key=lambda run: run.x0, default=None)
     if behind is None or behind.x0 - area.x1 > DISTANCE * behind.size or not _has_size(area, behind.size):
+        return None
+    if not _has_size(_whole(area, areas), behind.size):
         return None
     touching = any(run.x1 > area.x0 - 0.3 * behind.size and run.x0 < behind.x0 for run in on_line)
     return None if touching or not any(map(str.isalnum, behind.text)) else behind

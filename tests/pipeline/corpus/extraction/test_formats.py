@@ -191,7 +191,7 @@ def test_plain_text_has_headings_in_capitals_underlined_or_numbered(tmp_path):
      ("heart_alder_post.md", "# Steps\n\n1. Wash\n2. Dry\n   - gently")],
 )  # fmt: skip
 def test_steps_keep_their_numbers(tmp_path, name, content):
-    assert read(tmp_path, name, content).sections[0].text == "Steps:\n1. Wash\n2. Dry\n  • gently"
+    assert read(tmp_path, name, content).sections[0].text == "Steps:\n1. Wash\n2. Dry:\n  • gently"
 
 
 def test_columns_with_lists_keep_their_heads(tmp_path):

@@ -35,6 +35,32 @@ def quoted(markup: str) -> list[str]:
     return [statement.quoted for statement in found if statement.kind == "item"]
 
 
+# -- headings and lists in other tags ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heading", ["<div><a name='x'></a>{}</div>", "<p>{}</p>", "<div><div>{}</div></div>"])
+def test_a_box_in_a_heading_is_part_of_it(heading: str) -> None:
+    assert outline(f"<h2>{heading.format('Diet')}</h2>{REST}<h2>Fever</h2>{FEVER}") == outline(
+        f"<h2>Diet</h2>{REST}<h2>Fever</h2>{FEVER}"
+    )
+
+
+def test_a_title_beside_the_main_part_that_names_the_file_is_its_title() -> None:
+    page = "<title>{} | Clinic</title><body><h1>{}</h1><div>By A. B.</div><article>{}{}</article>"
+    assert headings(page.format("After the transplant", "After the transplant", REST, FEVER)) == ["After the transplant"]
+    assert headings(page.format("After the transplant", "Clinic", REST, FEVER)) == []
+
+
+def test_an_unknown_element_beside_text_stands_in_the_line() -> None:
+    markup = f"<body><p>Do not take it (<x-note><a href='/1'>1</a></x-note>) with food.</p>{REST}"
+    assert read_html(markup).blocks[0].text == "Do not take it (1) with food."
+
+
+def test_items_in_an_unknown_tag_are_a_list_and_lead_the_lists_in_them() -> None:
+    markup = "<body><ui><li>Do not eat<ul><li>grapefruit</li></ul></li><li>You may eat…<ul><li>apples</li></ul></li></ui>"
+    assert quoted(markup) == ["Do not eat: grapefruit", "You may eat… apples"]
+
+
 # -- headings by style ------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,8 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
 
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
+from audit.pipeline.corpus.extraction.layout import Area, PdfPage, TextRun
+from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
 from audit.text.statements import statements
 from tests.support.pdfs import FILLER, LEFT, at, column, write_pdf
 
@@ -20,6 +22,8 @@ IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
 BODY = ParagraphStyle("body", fontName="Helvetica", fontSize=10, leading=12)
 HEADING = ParagraphStyle("heading", fontName="Helvetica-Bold", fontSize=15, leading=20)
 GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
+
+LABELLED = [("Fever", "Call us."), ("Cough", "Drink tea."), ("Pain", "Rest.")]
 
 
 def table(rows: Sequence[Sequence[str]], style: Sequence[Any] = (), widths: Sequence[int] = (140, 140, 140)) -> Table:
@@ -115,6 +119,39 @@ def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path
     assert text_of(tmp_path, table(rows)).endswith(
         "Fever | What to do:\n• Rest.\n• Call us.\n\nCough | What to do:\n• Drink tea.\n• Wait."
     )
+
+
+def test_the_lines_of_drawings_in_cells_divide_nothing():
+    def words(text: str, x: float, baseline: float) -> TextRun:
+        return TextRun(text, x, x + 5 * len(text), baseline, 10.0, False)
+
+    heights = (100.0, 160.0, 220.0)
+    sides = [Area(x0, y, x1, y) for y in heights for x0, x1 in ((50, 250), (250, 450))]
+    sides += [Area(x, top, x, top + 60) for x in (50, 450) for top in heights[:2]]
+    # The last row is open below
+    column = [Area(250, top, 250, top + 60) for top in heights]
+    drawing = [Area(55 + 5 * step, top + 5, 55 + 5 * step, top + 80) for top in heights for step in range(8)]
+    drawing += [Area(55, top + 5 + step, 90, top + 5 + step) for top in heights for step in range(0, 36, 6)]
+    texts = [
+        words(text, x, y + 30) for y, row in zip(heights, LABELLED, strict=True) for x, text in zip((92, 260), row, strict=True)
+    ]
+    # Below the drawing, words begin where it does
+    below = [words("and what it says further below", 55, y + 50) for y in heights]
+    page = PdfPage(1, 600.0, 800.0, (*texts, *below), tuple(column), (*sides, *drawing))
+    (table,) = lines_and_tables(page)
+    rows = [tuple(" ".join(line.text for line in cell) for cell in row) for row in table.table]
+    assert rows == [(f"{label} and what it says further below", value) for label, value in LABELLED]
+
+
+@pytest.mark.parametrize("heads", [("Low", "High"), ()])
+def test_lists_beside_each_other_in_a_cell_keep_their_heads(tmp_path, heads):
+    items = [("• Beans", "• Beets"), ("• Corn", "• Pumpkin"), ("• Okra", "• Spinach")]
+    inner = Table([[Paragraph(text, BODY) for text in row] for row in ([heads] if heads else []) + items], colWidths=(120, 120))
+    rows = [[Paragraph("Plants", BODY), inner], [Paragraph("Drinks", BODY), Paragraph("Water", BODY)]]
+    text = text_of(tmp_path, Table(rows, colWidths=(100, 260), style=GRID))
+    quoted = [statement.quoted for statement in statements(text)]
+    assert f"Plants:{' Low:' if heads else ''} Okra" in quoted
+    assert f"Plants:{' High:' if heads else ''} Beets" in quoted
 
 
 @pytest.mark.parametrize("heads", [("DO", "DON'T"), ("Safe", "Not safe")])
