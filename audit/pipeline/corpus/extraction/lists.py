@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction import bullets
@@ -29,6 +30,8 @@ MAX_INDENTED, MAX_PLAIN, MIN_PLAIN = 160, 40, 3
 MIN_INDENT, MAX_LEAD = 0.8, 40
 # The share of them that end early: below a colon, and where less shows that they are items
 MIN_EARLY, MOST_EARLY = 0.4, 0.65
+# Steps between lines of one item are alike to this factor, and items farther apart than that by this one
+SAME_STEP, ITEM_STEP = 1.05, 1.12
 # Characters of an item without a mark below a heading
 MAX_FRAGMENT = 60
 # Items of at most this many words, most of them without a full stop, say little without the heading above them
@@ -245,7 +248,7 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     has_colon = lead[-1].text.endswith(":")
     if not has_colon and not (indented and len(lead) == 1 and _is_short_lead(lead[0])):
         return 0
-    if has_colon and not indented and (size := _open_items(lines, start, pitch)):
+    if has_colon and (size := (_spaced_items if indented else _open_items)(lines, start, pitch)):
         return size
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
@@ -267,6 +270,27 @@ def _open_items(lines: Sequence[Line], start: int, pitch: float) -> int:
     open_ends = alike and all(len(line.text) <= MAX_INDENTED and not SENTENCE_END.search(line.text) for line in own)
     early = sum(map(_ends_item, own[:-1]))
     return len(own) if open_ends and len(own) >= MIN_PLAIN and early >= MOST_EARLY * (len(own) - 1) else 0
+
+
+def _spaced_items(lines: Sequence[Line], start: int, pitch: float) -> int:
+    """The number of indented lines at `start` if they are items of several lines, a little farther apart than these."""
+    first, end = lines[start], start + 1
+    while end < len(lines) and abs(lines[end].x0 - first.x0) <= 2 and not MARK.match(lines[end].text):
+        line, step = lines[end], lines[end].baseline - lines[end - 1].baseline
+        near = line.page == first.page and 0 < step <= LIST_GAP * _room(line, line, pitch)
+        if not near or line.part != first.part or line.is_lead or line.table or len(line.cells) > 1:
+            break
+        end += 1
+    return end - start if _item_step(lines[start:end]) else 0
+
+
+def _item_step(lines: Sequence[Line]) -> float:
+    """The distance between lines, in points, from which one begins an item; 0 where none are apart, or not clearly."""
+    steps = [line.baseline - before.baseline for before, line in pairwise(lines)]
+    least = min(steps, default=0.0)
+    wide = [step for step in steps if step >= ITEM_STEP * least]
+    clear = least > 0 and len(wide) < len(steps) == len(wide) + sum(step <= SAME_STEP * least for step in steps)
+    return ITEM_STEP * least if wide and clear else 0.0
 
 
 def _ends_item(line: Line) -> bool:
@@ -291,10 +315,16 @@ def _is_plain_item(line: Line, before: Line | None, first: Line, longest: int, p
 
 
 def _plain_items(lines: Sequence[Line]) -> list[Part]:
-    """The items: a line belongs to that of the line above where that had no room for its first word."""
+    """The items: where none are apart, a line belongs to that of the line above if that had no room for its first word."""
     items: list[Part] = []
+    apart = _item_step(lines)
     for before, line in zip([None, *lines], lines, strict=False):
-        if before is not None and not _ends_item(before) and not _after_break(before, line) and line.text[:1].islower():
+        goes_on = before is not None and not _ends_item(before) and line.text[:1].islower()
+        if (
+            before is not None
+            and not _after_break(before, line)
+            and (line.baseline - before.baseline < apart if apart else goes_on)
+        ):
             items[-1].lines.append(line)
         else:
             items.append(Part(ITEM_MARK, [line]))

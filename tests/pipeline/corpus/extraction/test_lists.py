@@ -124,3 +124,12 @@ def test_columns_that_go_on_below_the_lists_at_their_top_stay_columns(tmp_path):
     left = column(["## Toilet", *items, "## Clothing", "• Try elastic waists for it", SHORT[:40], SHORT[:40]])
     right = column(["## Aids", *items, "", SHORT[:40], SHORT[:40], SHORT[:40], SHORT[:40]], x=320)
     assert "elastic" in text_of(tmp_path, [*left, *right], heading="Clothing")
+
+
+def test_indented_items_of_several_sentences_are_told_by_their_distance(tmp_path):
+    ys = (186, 198, 214, 226, 242)
+    texts = ("Mind your back. Never lift", "alone.", "Check the water. It may", "scald you.", "Lock the cupboard.")
+    page = [*column([FILLER, FILLER]), at("These hints may help:", LEFT, 170), *column([FILLER, FILLER], y=250)]
+    page += [at("Advice", LEFT, 80, 13, True), *(at(text, LEFT + 20, y) for text, y in zip(texts, ys, strict=True))]
+    text = text_of(tmp_path, page)
+    assert "hints may help:\n• Mind your back. Never lift alone.\n• Check the water. It may scald you.\n• Lock the" in text
