@@ -26,6 +26,8 @@ MAX_IN_FRONT = 3
 # Under one heading, longer text has headings that no tag marks
 LONG = 6_000
 ENDS_SENTENCE = re.compile(r"[.!…。]['\"”’)\]]*$")
+# What parts a label from what is said of it
+AFTER_LABEL = re.compile(r"\A(?:[—–:]\s*|-\s+)")
 ADDRESS = re.compile(r"\w[.@]\w{2,}\.?\w*\b")
 # A sentence of so many words that is tagged as a heading
 SENTENCE_WORDS = 8
@@ -53,6 +55,7 @@ def find_headings(content: Any, make: Make) -> None:
     """Mark the headings of a page, and the parts of it that only some of them are for. `make` makes an element of a tag."""
     _make_inline(content)
     _mark_lists(content)
+    _lead_by_labels(content, make)
     _split_into_lines(content, make)
     _split_at_emphatic_lines(content, make)
     _list_lines_in_rows(content, make)
@@ -90,6 +93,23 @@ def _mark_lists(content: Any) -> None:
         around = item.getparent()
         if around.tag not in (*LISTS, "menu") and all(child.tag == "li" for child in around) and not _own_text(around):
             around.tag = "ul"
+
+
+def _lead_by_labels(content: Any, make: Make) -> None:
+    """An emphatic label at the beginning of an item leads the list in it; what is said before that is the list's first item."""
+    for inner in list(content.iter("ul")):
+        item, before = inner.getparent(), list(inner.itersiblings(preceding=True))[::-1]
+        if item.tag != "li" or not before or (item.text or "").strip() or any(part.tag not in (*INLINE, "br") for part in before):
+            continue
+        label, *others = before
+        said = AFTER_LABEL.sub("", f"{label.tail or ''}".lstrip(), count=1)
+        is_label = text_of(label).endswith(":") or said != (label.tail or "").lstrip()
+        if is_label and is_emphatic(label) and (said.strip() or others):
+            first = make("li")
+            label.tail, first.text = None, said
+            first.extend(others)
+            first.tail, inner.text = inner.text, None
+            inner.insert(0, first)
 
 
 def _own_text(element: Any) -> str:

@@ -61,6 +61,13 @@ def test_items_in_an_unknown_tag_are_a_list_and_lead_the_lists_in_them() -> None
     assert quoted(markup) == ["Do not eat: grapefruit", "You may eat… apples"]
 
 
+@pytest.mark.parametrize("label", ["<b>Fat</b>—", "<strong>Fat:</strong> "])
+def test_an_emphatic_label_of_an_item_leads_the_list_in_it(label: str) -> None:
+    other = "<li><b>Low</b>-salt food.<ul><li>rice</li></ul></li>"
+    markup = f"<body><ul><li>{label}do not count it.<ul><li>oils</li></ul></li>{other}</ul>"
+    assert quoted(markup) == ["Fat: do not count it.", "Fat: oils", "Low-salt food.", "rice"]
+
+
 # -- headings by style ------------------------------------------------------------------------------------------------
 
 
