@@ -22,7 +22,7 @@ MAX_THREADS = 2
 LOADER_MEMORY = "512MB"
 
 
-CLOSED = {
+CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "enable_external_access": False,

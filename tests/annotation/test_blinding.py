@@ -27,7 +27,6 @@ ANNOTATORS_MODULES = (
     "studies.packets",
     "label_store.assignments",
     "label_store.ratings",
-    "label_store.reference_answers",
     "label_store.studies",
     "label_store.study_creation",
 )
