@@ -60,6 +60,7 @@ class RealDocument:
     contents: list[int] = field(default_factory=list)
     within: tuple[str, str] | tuple[()] = ()
     sealed: bool = False
+    opened: bool = False
 
     @property
     def name(self) -> str:
@@ -68,7 +69,8 @@ class RealDocument:
     @property
     def group(self) -> str:
         """What its figures are pooled with."""
-        return f"{'sealed' if self.sealed else 'known'} {'web pages' if self.within else 'PDFs'}"
+        half = "opened" if self.opened else "sealed" if self.sealed else "known"
+        return f"{half} {'web pages' if self.within else 'PDFs'}"
 
 
 def real_documents() -> list[RealDocument]:

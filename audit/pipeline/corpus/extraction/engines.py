@@ -26,7 +26,7 @@ from audit.text.statements import CELL_SEPARATOR
 from audit.vocabulary import nearest
 
 # Raise it when the same pages would give another document, so that documents are extracted again
-STRUCTURE_VERSION = 6
+STRUCTURE_VERSION = 7
 LLAMAPARSE_KEY = "LLAMA_CLOUD_API_KEY"
 LLAMAPARSE_TIER, LLAMAPARSE_VERSION = "cost_effective", "2026-06-15"
 BlockReader = Callable[[Path, PageProgress, tuple[Correction, ...]], ExtractedBlocks]
