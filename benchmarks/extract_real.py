@@ -9,7 +9,7 @@ The folders hold them under the names there; documents that are in none are skip
 its own.
 
 Measured, each from 0 to 1, pooled on the last lines over the known, opened and sealed PDFs and web pages. Sealed ones were drawn
-and noted before anything here read them; whoever writes the extraction does not look at their details. Opened ones had been sealed.
+and noted before anything here read them; whoever writes the extraction does not look at their details. Opened ones were sealed.
 
     recall      headings of the document that the reader has as headings (nine of ten letters the same)
     false       share of the reader's headings that are none; labels of boxes, figures and leads in bold count neither way
