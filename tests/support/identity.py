@@ -47,7 +47,8 @@ class Identity:
         return path
 
     def id_token(self, nonce: str) -> str:
-        person = self.says.get("email", "7")
+        # One person, however the address is spelled
+        person = str(self.says.get("email", "7")).casefold()
         claims = {"iss": self.address, "aud": CLIENT, "sub": person, "iat": int(time.time()), "nonce": nonce, **self.says}
         return jwt.encode({"alg": "RS256", "kid": "one"}, {**claims, "exp": int(time.time()) + 300}, self.key)
 
