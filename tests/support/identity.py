@@ -47,8 +47,8 @@ class Identity:
         return path
 
     def id_token(self, nonce: str) -> str:
-        # One person, however the address is spelled
-        person = str(self.says.get("email", "7")).casefold()
+        # One person, however the address is spelled; whoever has not proved an address is somebody else
+        person = str(self.says.get("email")).casefold() if self.says.get("email_verified") is True else "7"
         claims = {"iss": self.address, "aud": CLIENT, "sub": person, "iat": int(time.time()), "nonce": nonce, **self.says}
         return jwt.encode({"alg": "RS256", "kid": "one"}, {**claims, "exp": int(time.time()) + 300}, self.key)
 
