@@ -19,8 +19,6 @@ from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
 FALSE_DISCOVERIES = 0.05
-# How far the share moves with the judge's error rates is measured on this many questions; it is the same on more
-MOST_VARIED = 60
 PAIRS_SQL = """
 select question, handbook_a, handbook_b, disagrees from judged_pairs where present order by question, handbook_a, handbook_b
 """
@@ -62,6 +60,7 @@ class QuestionEvidence(NamedTuple):
     questions: list[int]
     handbooks: list[int]
     found: list[Partitions]
+    disagrees: list[Floats]
 
     @property
     def log_odds(self) -> Floats:
@@ -150,7 +149,7 @@ def disputed_share_corrected(con: Connection) -> pd.DataFrame:
     share = share_disputed(evidence.log_odds)
     # A question on which fewer than two handbooks answer is not disputed
     answered = len(evidence.questions) / scored if scored else np.nan
-    low, high = _ends(con, evidence, share, measured)
+    low, high = _ends(evidence, share, measured)
     probability = np.array([one.disputed(share) for one in evidence.found])
     row = {
         "questions": scored, "called": called, "judged": called / scored if scored else np.nan,
@@ -161,35 +160,33 @@ def disputed_share_corrected(con: Connection) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-def evidence_of(con: Connection, errors: JudgeErrors, most: int | None = None) -> QuestionEvidence:
-    """What the labels say of each question with a present pair; of at most so many questions, spread over the run."""
+def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
+    """What the labels say of each question with a present pair."""
     columns = arrays(con, PAIRS_SQL)
     question, starts = np.unique(columns["question"], return_index=True)
-    chosen = np.arange(len(question))
-    if most is not None and len(question) > most:
-        chosen = np.unique(np.linspace(0, len(question) - 1, most).round().astype(int))
-    ends = [*starts[1:], len(columns["question"])]
-    found = [partitions(_matrix(columns, starts[row], ends[row], errors)) for row in chosen]
-    return QuestionEvidence(question[chosen].tolist(), [one.drawn.shape[1] for one in found], found)
+    ends = [*starts[1:], len(columns["question"])][: len(starts)]
+    disagrees = [_called(columns, start, end) for start, end in zip(starts, ends, strict=True)]
+    found = [partitions(errors.evidence(one)) for one in disagrees]
+    return QuestionEvidence(question.tolist(), [len(one) for one in disagrees], found, disagrees)
 
 
-def _matrix(columns: dict[str, np.ndarray], start: int, end: int, errors: JudgeErrors) -> Floats:
-    """The evidence of every two handbooks of one question; 0 where they have no present pair."""
+def _called(columns: dict[str, np.ndarray], start: int, end: int) -> Floats:
+    """Every two handbooks of one question: 1 where the judge calls it a disagreement, 0 an agreement, NaN no present pair."""
     a, b = columns["handbook_a"][start:end], columns["handbook_b"][start:end]
     handbooks, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     first, second = places[: end - start], places[end - start :]
-    matrix = np.zeros((len(handbooks), len(handbooks)))
-    matrix[first, second] = matrix[second, first] = errors.evidence(columns["disagrees"][start:end].astype(float))
+    matrix = np.full((len(handbooks), len(handbooks)), np.nan)
+    matrix[first, second] = matrix[second, first] = columns["disagrees"][start:end].astype(float)
     return matrix
 
 
-def _ends(con: Connection, evidence: QuestionEvidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
+def _ends(evidence: QuestionEvidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
     """The 95 % interval of the share: questions are a sample, and the judge's error rates are estimates."""
     if not len(evidence.questions) or not 0 < share < 1:
         return np.nan, np.nan
     odds = np.exp(np.clip(evidence.log_odds, -50, 50))
     information = float((((odds - 1) / (1 - share + share * odds)) ** 2).sum())
-    slopes = [_moves(con, change) for change in _changes(measured)]
+    slopes = [_moves(evidence, measured.errors, change) for change in _changes(measured)]
     se = float(np.sqrt(1 / information + sum(slope**2 for slope in slopes))) if information > 0 else np.inf
     half = -ndtri(TAIL) * se / (share * (1 - share))
     low, high = expit(logit(share) + np.array([-half, half]))
@@ -204,6 +201,13 @@ def _changes(measured: MeasuredErrors) -> Iterator[tuple[JudgeErrors, JudgeError
         yield tuple(replace(measured.errors, **{name: end}) for end in ends)  # type: ignore[misc]
 
 
-def _moves(con: Connection, change: tuple[JudgeErrors, JudgeErrors]) -> float:
-    low, high = (share_disputed(evidence_of(con, errors, MOST_VARIED).log_odds) for errors in change)
-    return abs(high - low) / 2
+def _moves(evidence: QuestionEvidence, errors: JudgeErrors, change: tuple[JudgeErrors, JudgeErrors]) -> float:
+    """How far the share moves between two pairs of error rates, halved."""
+    shares = []
+    for other in change:
+        moved = [
+            found.log_odds_with(other.evidence(one) - errors.evidence(one))
+            for found, one in zip(evidence.found, evidence.disagrees, strict=True)
+        ]
+        shares.append(share_disputed(np.array(moved)))
+    return abs(shares[1] - shares[0]) / 2

@@ -68,6 +68,17 @@ class Partitions:
             return 0.0
         return float(1 / (1 + np.exp(-np.clip(self.log_odds + np.log(share / (1 - share)), -700, 700))))
 
+    def log_odds_with(self, change: Floats) -> float:
+        """The log odds with so much more evidence of each pair, by weighing the partitions anew: for small changes.
+
+        change  (handbooks, handbooks), symmetrical, 0 on its diagonal
+        """
+        if not len(self.drawn):
+            return self.log_odds
+        with np.errstate(divide="ignore"):
+            moved = _log_sum(np.log(self.weight) + _within(self.drawn, change))
+        return self.log_odds + float(moved) - float(change.sum() / 2)
+
     def same(self, share: float) -> Floats:
         """(handbooks, handbooks), the probability that two share a position."""
         apart = self.disputed(share)
