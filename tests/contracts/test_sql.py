@@ -30,6 +30,8 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("audit/store/connection.py", "quoted"): "the path of a store file; its quotes are doubled, and ATTACH takes no parameter",
     ("audit/store/connection.py", "name"): "one of the two literals of the loop",
     ("audit/store/connection.py", "table"): "the name of a table, a literal at every call",
+    ("audit/store/connection.py", "stored"): "what is inserted of the columns, a literal at every call",
+    ("annotation/label_store/held.py", "table"): "one of the two literals of the loop",
     ("audit/store/load_pairs.py", "name"): "a key of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "kind"): "a value of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "table"): "one of the two literals of the loop",
