@@ -190,7 +190,7 @@ COMMANDS = (
     ),
     Command("account enable", "Let a disabled account sign in again.", "annotation.cli.account:enable"),
     Command(
-        "account rebind", "Let the next verified sign-in at the identity provider bind an account anew.",
+        "account rebind", "Let the next verified sign-in at the identity provider bind an account again.",
         "annotation.cli.account:rebind",
     ),
     Command("account sign-out", "End every session of an account.", "annotation.cli.account:sign_out"),

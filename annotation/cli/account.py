@@ -158,7 +158,7 @@ def reset(arguments: argparse.Namespace, settings: Settings) -> int:
 def rebind(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account rebind NAME`"""
     _apply(signing_in.rebind, arguments, settings)
-    return _report(arguments, "is bound anew by the next verified sign-in at the identity provider")
+    return _report(arguments, "is bound again by the next verified sign-in at the identity provider")
 
 
 def _apply(

@@ -90,7 +90,7 @@ def bind_provider_user(tx: Connection, username: str, provider_user: str, now: d
 
 
 def unbind_provider_user(tx: Connection, username: str) -> bool:
-    """Let the next verified sign-in bind the account anew; whether it was bound."""
+    """Let the next verified sign-in bind the account again; True if it was bound."""
     return bool(tx.execute(delete(provider_users).where(provider_users.c.username == username)).rowcount)
 
 

@@ -26,7 +26,7 @@ _KIND = (
     r"(?:Agency|Administration|Association|Centers?|Centres?|Clinics?|Foundation|Hospitals?|Institutes?|Library|Society|Trust|"
     r"University)"
 )
-# Found in two steps: looking for the kind from each word of a long run anew takes the square of its length
+# Found in two steps: looking for the kind again from each word of a long run takes the square of its length
 CAPITALISED_RUN = re.compile(rf"\b{_CAPITALISED}(?:(?: {_OF}){{0,2}} {_CAPITALISED})*+")
 KIND, JOINED = re.compile(rf"(?<![\w'-]){_KIND}"), re.compile(rf" {_OF} ")
 MASKED_TABLE = TableSpec(

@@ -257,12 +257,12 @@ def is_of_another(store: LabelStore, provider_user: str, email: str) -> bool:
 
 
 def rebind(store: LabelStore, username: str, now: datetime, actor: Actor) -> None:
-    """Let the next verified sign-in at the identity provider bind an account anew. Raises StudyError where it is not bound."""
+    """Let the next verified sign-in at the identity provider bind an account again. Raises StudyError where it is not bound."""
     username = normal_username(username)
     with store.begin() as tx:
         if not account_rows.unbind_provider_user(tx, username):
             raise StudyError(f"No account '{username}' is bound to a user of the identity provider. Nothing was changed.")
-        log_event(tx, Event.ACCOUNT_BOUND, actor, now, f"{username}: the next verified sign-in binds it anew")
+        log_event(tx, Event.ACCOUNT_BOUND, actor, now, f"{username}: the next verified sign-in binds it again")
 
 
 def vouched_account(store: LabelStore, username: str, signed_in_at: datetime, *, renewed: bool = False) -> Account | None:

@@ -69,7 +69,7 @@ class Partitions:
         return float(1 / (1 + np.exp(-np.clip(self.log_odds + np.log(share / (1 - share)), -700, 700))))
 
     def log_odds_with(self, change: Floats) -> float:
-        """The log odds with so much more evidence of each pair, by weighing the partitions anew: for small changes.
+        """The log odds with so much more evidence of each pair, by reweighting the partitions: for small changes.
 
         change  (handbooks, handbooks), symmetrical, 0 on its diagonal
         """
@@ -78,12 +78,6 @@ class Partitions:
         with np.errstate(divide="ignore"):
             moved = _log_sum(np.log(self.weight) + _within(self.drawn, change))
         return self.log_odds + float(moved) - float(change.sum() / 2)
-
-    def same(self, share: float) -> Floats:
-        """(handbooks, handbooks), the probability that two share a position."""
-        apart = self.disputed(share)
-        together = sum(weight * (row[:, None] == row) for row, weight in zip(self.drawn, self.weight, strict=True))
-        return np.asarray((1 - apart) + apart * together)
 
     def numbers(self, share: float) -> dict[int, float]:
         """The probability of each number of positions."""
