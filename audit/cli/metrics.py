@@ -61,7 +61,8 @@ def metrics_options(parser: argparse.ArgumentParser) -> None:
 def metrics(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit metrics NAME --run RUN`"""
     if arguments.name == "list":
-        print("\n".join(f"{name:<24}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
+        longest = max(map(len, METRICS)) + 2
+        print("\n".join(f"{name:<{longest}}{metric.docstring.splitlines()[0]}" for name, metric in METRICS.items()))
         return OK
     metric = _metric(arguments.name)
     if arguments.trec and metric.name != ROUTING:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -122,9 +123,7 @@ TRIPLES = st.lists(st.tuples(text_of_people, text_of_people, text_of_people, st.
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_text_is_read_back_unchanged(tmp_path: Path, name: str, rows: list[tuple[str, str, str, bool]]) -> None:
-    path = tmp_path / "round.db"
-    path.unlink(missing_ok=True)
-    store = open_label_store(f"sqlite:///{path}")
+    store = open_label_store(f"sqlite:///{Path(mkdtemp(dir=tmp_path)) / 'round.db'}")
     study_of(store, [item(n, question=storable_text(q), answer_a=storable_text(a)) for n, (q, a, _, _) in enumerate(rows)])
     empty = list_tasks(store, "s", "ana")
     with store.begin() as tx:
