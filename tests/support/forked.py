@@ -142,6 +142,9 @@ def import_everything() -> None:
         for found in pkgutil.walk_packages(import_module(name).__path__, f"{name}."):
             if not found.name.endswith("__main__"):
                 import_module(found.name)
+    from audit.text.quantity import find_quantities
+
+    find_quantities("2 mg")  # compiles the patterns of all units
 
 
 def be(words: list[str], cwd: str, environment: dict[str, str], new_session: bool) -> None:
