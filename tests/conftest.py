@@ -23,7 +23,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = (
     "annotation/agreement/test_interval_coverage.py",
+    "annotation/agreement/test_live_intervals.py",
     "annotation/cli/",
+    "annotation/prevalence/test_by_group.py",
+    "annotation/prevalence/test_coverage.py",
+    "annotation/prevalence/test_dawid_skene.py",
+    "annotation/prevalence/test_headline.py",
     "annotation/test_backup.py",
     "annotation/test_demo_studies.py",
     "annotation/test_item_groups.py",
@@ -93,7 +98,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Without the pipeline, what imports it shows."""
+    """Without the pipeline, what imports it shows. What is imported and collected stays: nothing of it is garbage."""
+    gc.disable()
     if config.getoption("--side") == DASHBOARD:
         hide_pipeline()
 
@@ -108,10 +114,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow files, so that one list decides what the fast tier leaves out, and let the slowest begin."""
     root = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(root).as_posix().startswith(SLOW):
+        if item.path.relative_to(root).as_posix().startswith(SLOW) or on_postgres(item):
             item.add_marker(pytest.mark.slow)
     # A file with one test of two minutes that began last would let every other worker wait for it.
     items.sort(key=lambda item: (item.get_closest_marker("browser") is None, item.get_closest_marker("slow") is None))
+
+
+def on_postgres(item: pytest.Item) -> bool:
+    """Whether a server keeps what the same test keeps in SQLite, too; the fast tier starts no server."""
+    called = getattr(item, "callspec", None)
+    return called is not None and called.params.get("database") == "postgresql"
 
 
 def pytest_collection_finish() -> None:
@@ -119,6 +131,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"

@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from audit.cli.main import main
 from audit.logs import JsonFormatter
-from tests.browser.conftest import server
+from tests.browser.conftest import AUDIT_SERVE, server
 from tests.support.visitor import visit
 
 
@@ -52,7 +52,7 @@ def test_no_level_logs_the_cookie_that_signs_somebody_in(tmp_path: Path, monkeyp
 
 
 def lines_of_a_server(folder: Path) -> list[str]:
-    with server(folder, folder / "log") as address:
+    with server(folder, folder / "log", list(AUDIT_SERVE)) as address:  # in a Python of its own, from its first line on
         refused(address)
     return (folder / "log").read_text().splitlines()
 

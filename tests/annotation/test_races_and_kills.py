@@ -15,6 +15,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.accounts import account_of_token, open_session
 from annotation.studies.verification import verify_study
+from tests.support.forked import Python
 from tests.support.studies import rating_history, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,7 +69,7 @@ def test_fifty_kills_lose_or_duplicate_no_acknowledged_rating_and_sign_nobody_ou
 
 def test_the_first_of_many_processes_creates_the_tables(url: str) -> None:
     script = f"from annotation.label_store.engine import open_label_store; open_label_store({url!r})"
-    started = [subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    started = [Python([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     errors = [process.communicate(timeout=60)[1] for process in started]
     assert [process.returncode for process in started] == [0] * 4, errors
 

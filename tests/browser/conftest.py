@@ -27,6 +27,7 @@ from annotation.label_store.engine import open_label_store
 from audit.cli.main import main
 from pages._blinded.session_cookie import ADDRESS as COOKIE_ADDRESS
 from pages._blinded.session_cookie import NAME as COOKIE
+from tests.support.forked import Python
 from tests.support.ports import free_port
 from tests.support.studies import PASSWORD, people
 
@@ -299,13 +300,15 @@ AUDIT_SERVE = ("audit", "serve", "--port={port}")
 def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = "") -> Iterator[str]:
     """The address of a server in its own process, which inherits the current environment and writes its output to `log`.
 
-    `command`: the module to run and its arguments, where {port} stands for a free port. `base_path`: where it was set to serve.
+    `command`: the module to run in a Python of its own and its arguments, where {port} stands for a free port.
+    `base_path`: where it was set to serve.
     """
     port = free_port()
     words = [word.format(port=port) for word in command]
     environment = {**os.environ, "AUDIT_DATA_DIR": str(data_dir)}
+    start = Python if command is AUDIT_SERVE else subprocess.Popen
     with (log or Path(os.devnull)).open("wb") as output:
-        process = subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT, env=environment, stdout=output, stderr=output)
+        process = start([sys.executable, "-m", *words], cwd=ROOT, env=environment, stdout=output, stderr=output)
         try:
             yield answering_at(process, port, base_path)
         finally:

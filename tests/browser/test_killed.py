@@ -16,6 +16,7 @@ from annotation.label_store.engine import open_label_store
 from annotation.label_store.results import assignment_rows
 from annotation.studies.verification import verify_study
 from tests.browser.conftest import ROOT, Dashboard, answering_at, signed_in_as
+from tests.support.forked import Python
 from tests.support.ports import free_port
 from tests.support.studies import rating_history, study_of
 
@@ -35,7 +36,7 @@ class Server:
     def start(self) -> Dashboard:
         command = [sys.executable, "-m", "audit", "serve", "--port", str(self.port)]
         environment = {**os.environ, "AUDIT_DATA_DIR": str(self.folder), "AUDIT_BROWSING": "signed-in"}
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+        self.process = Python(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         return Dashboard(answering_at(self.process, self.port), self.browser)
 
     def kill(self) -> None:

@@ -31,6 +31,7 @@ from audit.release.journal_files import count_answered_calls
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run, list_runs
+from tests.support.forked import FORKING, Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -55,6 +56,12 @@ def settings(tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("AUDIT_JUDGE_MODEL", raising=False)
     load(release_from(tmp_path, TABLE), tmp_path / "data")
     return Settings()
+
+
+@pytest.fixture(autouse=True)
+def _processes_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of tests/jobs/test_processes.py are not."""
+    monkeypatch.setattr("audit.jobs.processes.subprocess", FORKING)
 
 
 @pytest.fixture(autouse=True)
@@ -165,7 +172,7 @@ def test_a_job_continues_when_the_process_that_started_it_is_killed(settings, se
         "from audit.jobs.rejudging import start_judging; "
         "start_judging(Settings(), find_job(Settings(), sys.argv[1])); print('started', flush=True); time.sleep(60)"
     )
-    starter = subprocess.Popen([sys.executable, "-c", code, job.name], stdout=subprocess.PIPE, text=True)
+    starter = Python([sys.executable, "-c", code, job.name], stdout=subprocess.PIPE, text=True)
     assert starter.stdout is not None
     assert starter.stdout.readline() == "started\n"
     starter.kill()

@@ -18,6 +18,7 @@ from audit.store import load as loading
 from audit.store.connection import create_store
 from audit.store.load import check_release
 from audit.store.runs import find_run, list_runs, unreadable_stores
+from tests.support.forked import Python
 from tests.support.loading import BASE, ask, load, pairs_in, spoil
 from tests.support.tiny import release_from
 
@@ -56,9 +57,7 @@ def test_a_run_can_be_read_while_another_is_loaded(release: Path, tmp_path: Path
         "con = open_store(Path(sys.argv[1])); print('open', flush=True); sys.stdin.readline();"
         "print(con.execute('select count(*) from pairs').fetchone()[0])"
     )
-    reader = subprocess.Popen(
-        [sys.executable, "-c", code, str(first.run.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    reader = Python([sys.executable, "-c", code, str(first.run.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert reader.stdout
     assert reader.stdout.readline() == "open\n"
     load(other, tmp_path)
@@ -79,7 +78,7 @@ def test_a_load_that_is_killed_leaves_no_run_and_the_next_one_sweeps(release: Pa
         "l.reconcile = lambda *a: (print('half', flush=True), time.sleep(60));"
         "l.load_release(Path(sys.argv[1]), Settings(data_dir=Path(sys.argv[2])))"
     )
-    loader = subprocess.Popen([sys.executable, "-c", code, str(release), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    loader = Python([sys.executable, "-c", code, str(release), str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert loader.stdout
     assert loader.stdout.readline() == "half\n"
     os.kill(loader.pid, signal.SIGKILL)

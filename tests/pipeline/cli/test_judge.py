@@ -20,6 +20,7 @@ from audit.pipeline.llm.client import Endpoint
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run
+from tests.support.forked import Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load, spoil
 from tests.support.tiny import release_from
@@ -268,7 +269,7 @@ def many(tmp_path: Path) -> Path:
 
 def begin(out: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "audit", "judge", "tiny", "--out", str(out), *options]
-    return subprocess.Popen(command, env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Python(command, env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def until(server: FaultServer, asked: int) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
+from tests.support.forked import Python
 from tests.support.llm import fault_server as servers
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.fitting import answer
@@ -134,7 +134,7 @@ def test_after_a_kill_it_continues_without_asking_again_and_gives_the_same_bytes
     server.delay_s = 0.03
     command = [sys.executable, "-m", "audit", "stress", "build", str(source), "--out", str(tmp_path / "out"), "--facts", "model"]
     before = server.asked
-    process = subprocess.Popen(command, env=os.environ.copy())
+    process = Python(command, env=os.environ.copy())
     deadline = time.monotonic() + 30
     while server.asked < before + 25 and time.monotonic() < deadline:
         time.sleep(0.02)

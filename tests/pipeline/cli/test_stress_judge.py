@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from audit.cli.main import main
 from audit.release.write import write_release
 from audit.store.connection import open_store, rows
 from tests.pipeline.stress.planted.pairs import LONG, OTHER
+from tests.support.forked import Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load, messages
 
@@ -101,7 +101,7 @@ def test_after_a_kill_it_continues_with_equal_results(tmp_path, server):
     server.delay_s = 0.05
     command = [sys.executable, "-m", "audit", "stress", "judge", str(release), "--items", "4"]
     before = server.asked
-    process = subprocess.Popen(command, env=os.environ.copy())
+    process = Python(command, env=os.environ.copy())
     deadline = time.monotonic() + 30
     while server.asked < before + 20 and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -17,6 +17,7 @@ import pytest
 from audit.cli.main import main
 from audit.metrics.stress import stress_curves
 from audit.store.connection import open_store, rows
+from tests.support.forked import Python
 from tests.support.llm.real_server import MODEL
 from tests.support.loading import load
 from tests.support.stress import OPTIONS, built_release, document, replies_in, stress_context
@@ -133,7 +134,7 @@ def test_after_a_kill_it_continues_without_asking_again_and_the_result_is_the_sa
     folder = built_release(tmp_path / "release", questions=12)
     model_server.delay_s = 0.03
     for enough in (4, 16, 28, 40):  # in each of the four tests
-        process = subprocess.Popen(
+        process = Python(
             [sys.executable, "-m", "audit", "stress", "run", str(folder)], env=os.environ.copy(), stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + 30

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 from audit.cli.main import main
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.store.connection import open_store, rows
+from tests.support.forked import Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.real_server import MODEL
 from tests.support.loading import load
@@ -115,7 +115,7 @@ def test_after_a_kill_it_continues_without_asking_again_for_stored_replies(tmp_p
     tables["system_answers"] = [answered(name, system, f"{name} {system}") for name in names for system in ("alone", "rag")]
     release = systems_release(tmp_path / "release", tables, names)
     server.delay_s = 0.03
-    process = subprocess.Popen([sys.executable, "-m", "audit", "systems", "judge", str(release)], env=os.environ.copy())
+    process = Python([sys.executable, "-m", "audit", "systems", "judge", str(release)], env=os.environ.copy())
     deadline = time.monotonic() + 30
     while server.asked < 30 and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -21,6 +21,7 @@ from audit.pipeline.embedding.encoders import MINILM, Encoder
 from audit.pipeline.embedding.vectors import Vectors, unit_rows
 from audit.pipeline.retrieval.model import Query
 from tests.pipeline.generation.leaflets import FOOD, QUESTIONS, work_folder
+from tests.support.forked import Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.real_server import MODEL
 
@@ -150,7 +151,7 @@ def test_after_a_kill_it_continues_without_asking_again_for_stored_replies(tmp_p
     folder = with_more(tmp_path, *many)
     options = ["--generator", "model", "--url", server.url]
     server.delay_s = 0.03
-    process = subprocess.Popen([sys.executable, "-m", "audit", "generate", *folder, *options], env=os.environ.copy())
+    process = Python([sys.executable, "-m", "audit", "generate", *folder, *options], env=os.environ.copy())
     until(server, 25)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()

@@ -15,6 +15,7 @@ from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, FAILED
 from audit.pipeline.llm.journal import Journal
 from audit.release.journal_files import Reply, journal_plan
+from tests.support.forked import Python
 
 PLAN = {"model": "m", "protocol": "structured", "prompts": {"structured": "structured-1@abc"}}
 
@@ -36,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_reply_survives_kill_9_once_put_has_returned(path):
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+    writer = Python([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
     assert writer.stdout
     numbers = [int(writer.stdout.readline()) for _ in range(300)]
     os.kill(writer.pid, signal.SIGKILL)

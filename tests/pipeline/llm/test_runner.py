@@ -18,6 +18,7 @@ from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.pipeline.llm.client import Endpoint
 from audit.pipeline.llm.runner import run_calls
 from tests.pipeline.llm.helpers import LENIENT, QUICK, call, questions, readable, run
+from tests.support.forked import Python
 from tests.support.llm.fault_server import FaultServer, fault_server
 
 
@@ -167,7 +168,7 @@ except KeyboardInterrupt:
 def test_replies_received_before_ctrl_c_or_a_kill_are_stored(how):
     with fault_server(delay_s=0.02) as server:
         command = [sys.executable, "-c", ENDLESS, server.url]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = Python(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stderr is not None
         lines = [process.stdout.readline().strip() for _ in range(50)]

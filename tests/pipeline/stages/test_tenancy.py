@@ -17,6 +17,7 @@ from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
 from tests.pipeline.stages.project import Project, pages_of, project_in
+from tests.support.forked import Python
 from tests.support.pdfs import write_pdf
 
 CODES = sorted(codes())
@@ -174,7 +175,7 @@ def test_what_fails_for_every_code_in_the_same_way_is_said_once(project, capsys)
 
 def test_killed_on_the_way_it_goes_on_and_comes_out_the_same(project, finished):
     command = [sys.executable, "-m", "audit", "run", str(project.config), "--until", "judge"]
-    process = subprocess.Popen(command, env={**os.environ, "AUDIT_DATA_DIR": str(project.data)}, stderr=subprocess.DEVNULL)
+    process = Python(command, env={**os.environ, "AUDIT_DATA_DIR": str(project.data)}, stderr=subprocess.DEVNULL)
     while process.poll() is None and not project.done()["retrieve"]:
         time.sleep(0.002)
     os.kill(process.pid, signal.SIGKILL)
