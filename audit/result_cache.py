@@ -28,6 +28,7 @@ import pyarrow as pa
 from audit.atomic_io import atomic_file
 from audit.errors import AuditError, ThemesError
 from audit.metrics import METRICS, Metric
+from audit.queries.answer_words import answer_words
 from audit.queries.themes import taxonomy_of
 from audit.release.taxonomy import Taxonomy
 from audit.store.connection import Connection, open_store, rows
@@ -139,6 +140,7 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
     # Loading a store again leaves behind files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
     with open_store(run.path) as con:
+        answer_words(con)  # kept where counting them takes long
         pairs = _pairs(con)
         if pairs < min_pairs:
             return _store_question_results(con, run.path, progress, POSITIONS) if pairs >= MIN_FOR_POSITIONS else []

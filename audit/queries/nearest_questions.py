@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from audit.queries.answer_words import STORE
 from audit.queries.search_index import SearchEntry, question_entries, weighted_terms
 from audit.store.connection import Connection, rows
 from audit.text.word_match import WordIndex
 
-STORE = "select path, readonly from duckdb_databases() where database_name = current_database()"
 KEPT_RUNS = 4
 Index = tuple[list[SearchEntry], WordIndex]
 """The questions by their own words, those that mean the same, topics, and what their answers alone have."""

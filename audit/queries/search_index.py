@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from audit.queries.answer_words import answer_words
 from audit.store.connection import Connection, rows
 from audit.text.synonyms import read_groups
 from audit.text.tokens import stem
@@ -38,7 +39,6 @@ select question, question_id, text, coalesce(asked, 0), coalesce(answering, 0), 
 from questions left join asked using (question) left join disputed using (question) order by question
 """
 TAGS = "select question, topic from topics union all select question, subtopic from subtopics"
-ANSWER_WORDS = "select question, word, share from answer_words"
 TAGGED = """
 select {name}, count(distinct question) as questions, count(distinct question) filter (disagreeing) as disputed
 from {name}s left join (select distinct question, true as disagreeing from judged_pairs where disagrees) using (question)
@@ -109,7 +109,7 @@ def question_entries(con: Connection) -> list[SearchEntry]:
     tags, answers = defaultdict[int, list[str]](list), defaultdict[int, list[tuple[str, float]]](list)
     for question, tag in rows(con, TAGS):
         tags[question].append(tag)
-    for question, word, share in rows(con, ANSWER_WORDS):
+    for question, word, share in answer_words(con):
         answers[question].append((word, share))
     return [
         SearchEntry(question_id, text, more_words(text, tags[number], answers[number]), tuple(counts))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib import resources
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -192,7 +191,6 @@ def _fill_store(
         if layout.parts[HUMAN_RATING.name]:
             load_ratings(con, reader, state)
         load_themes(con, reader)
-        con.execute(resources.files("audit.store").joinpath("answer_words.sql").read_text())
         report.checks = reconcile(con, manifest, state, pairs, report)
         _write_run(con, manifest, state, report, identity)
         # Puts the write-ahead log into the file, which alone is renamed

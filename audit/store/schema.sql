@@ -25,12 +25,6 @@ create table topics    (question integer not null, topic    varchar not null);  
 
 create table subtopics (question integer not null, subtopic varchar not null);
 
-create table answer_words (   -- for the search: answer_words.sql
-    question integer not null,
-    word     varchar not null,      -- in lower case, without accents
-    share    float not null         -- of the question's answers that have it
-);
-
 create table ratings (        -- no row: the rater gave no label
     item         integer not null,
     rater        varchar not null,          -- a, b, ...; gold: after adjudication

@@ -93,7 +93,9 @@ def test_what_no_question_has_finds_nothing(con, typed):
 
 def test_a_question_is_found_by_a_word_that_only_its_answers_have(tmp_path):
     con = store_from(tmp_path, "q1 kidney ab=CONSISTENT\nq2 kidney ab=CONSISTENT", [handbook("a"), handbook("b")])
-    con.execute("insert into answer_words values (1, 'grapefruits', 1.0)")
+    con.execute(
+        "insert into answers (question, handbook, answer, absent) values (0, 0, 'rest', false), (1, 0, 'grapefruits', false)"
+    )
     (near,) = nearest_questions(con, "grapefruit")
     assert near.question_id == "q2"
     assert 0 < near.score < 0.5  # less than a word of the question itself
