@@ -17,6 +17,7 @@ from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.contents import title_key
 from audit.pipeline.corpus.extraction.layout import Color, Line, OutlineEntry
 from audit.pipeline.corpus.extraction.lists import is_item
+from audit.pipeline.corpus.extraction.tags import Tagging, tagging_of
 
 # A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
@@ -89,15 +90,22 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
+    tagging = tagging_of(lines)
     candidates = [
         heading
-        for heading in _candidates(lines, named)
+        for heading in _candidates(lines, named, is_tagged=tagging is not None)
         if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
+    if tagging is not None:
+        prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
-    return _with_levels(_without_leads(headings, lines, body, levels.keys()), levels)
+    headings = _without_leads(headings, lines, body, levels.keys())
+    if tagging is not None:
+        tagged = {title_key(heading.text): tag.level for heading in headings if (tag := lines[heading.start].tag).level}
+        levels = tagged | levels
+    return _with_levels(headings, levels)
 
 
 def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -> Feature | None:
@@ -112,12 +120,12 @@ def _style(line: Line) -> LineStyle:
     return line.size, line.bold
 
 
-def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
+def _candidates(lines: list[Line], named: Set[str], *, is_tagged: bool) -> Iterator[Heading]:
     """Every line, joined with the lines that continue it just below or at the top of the next column or page."""
     start = 0
     while start < len(lines):
         end = start + 1
-        while end < len(lines) and _continues_below(lines[end - 1], lines[end]):
+        while end < len(lines) and _continues_below(lines[end - 1], lines[end], is_tagged=is_tagged):
             end += 1
         text = " ".join(line.text for line in lines[start:end])
         if end < len(lines) and _continues_after_break(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
@@ -126,7 +134,9 @@ def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
         start = end
 
 
-def _continues_below(before: Line, line: Line) -> bool:
+def _continues_below(before: Line, line: Line, *, is_tagged: bool) -> bool:
+    if is_tagged and "heading" in (before.tag.kind, line.tag.kind):
+        return (before.page, before.tag) == (line.page, line.tag)
     close = 0 < line.baseline - before.baseline < MAX_PITCH * line.size
     return close and before.page == line.page and _same_style(before, line)
 
@@ -150,8 +160,10 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     # List items, rows of tables and lines of figures are not headings, however they are set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     single = len(first.cells) == 1 and not first.table and not first.is_lead
-    worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
-    return short and single and worded and not BULLET.match(heading.text) and not ADDRESS.search(heading.text)
+    least = MIN_LETTERS - (first.tag.kind == "heading")
+    worded = sum(map(str.isalpha, heading.text)) >= least and not NOT_A_TITLE.search(heading.text)
+    is_other = first.linked or BULLET.match(heading.text) or ADDRESS.search(heading.text)
+    return short and single and worded and not is_other
 
 
 def _is_figure(heading: Heading, lines: list[Line]) -> bool:
@@ -178,6 +190,23 @@ def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Col
         return bold or (heading.color in colors and heading.color != body.color and _is_above_body(heading, lines, body))
     # Much smaller ones are captions and heads of tables, unless the body follows
     return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
+
+
+def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Line], tagging: Tagging) -> list[Heading]:
+    """The candidates that are tagged as headings, unless they are links or sentences in plain type; and of those that only stand
+    out the ones in type of headings: what the document tags as items or leaves without a tag is a menu, an advertisement.
+    """
+    starts = {heading.start for heading in prominent}
+
+    def counts(heading: Heading) -> bool:
+        first, stands_out = lines[heading.start], heading.start in starts
+        if first.tag.kind == "heading":
+            return stands_out or not SENTENCE_END.search(heading.text)
+        if first.tag.kind in ("item", "") and not (first.tag.kind == "" and first.size >= tagging.largest):
+            return False
+        return stands_out and (first.bold or heading.style in tagging.styles)
+
+    return [heading for heading in candidates if counts(heading)]
 
 
 def _continues_text(heading: Heading, lines: list[Line]) -> bool:
@@ -219,7 +248,8 @@ def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]
     for heading in candidates:
         key, stands_out = title_key(heading.text), heading.start in starts
         ends_sentence = SENTENCE_END.search(heading.text)
-        if (key in named and (stands_out or key not in keys)) or (stands_out and not ends_sentence):
+        is_mention = heading.text[:1].islower() or ends_sentence
+        if (stands_out and (key in named or not ends_sentence)) or (key in named and key not in keys and not is_mention):
             yield heading
 
 

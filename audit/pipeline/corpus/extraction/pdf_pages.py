@@ -29,6 +29,8 @@ from audit.pipeline.corpus.extraction.glyphs import (
     words,
 )
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage, TextRun
+from audit.pipeline.corpus.extraction.panels import is_in
+from audit.pipeline.corpus.extraction.tags import tags_of
 from audit.pipeline.corpus.extraction.visibility import Sight, sights
 from audit.text.documents import HIDDEN, STRUCK, UNREAD
 
@@ -97,7 +99,7 @@ class _PageReader:
     def __init__(self, page: Any, text: Any, form: Any) -> None:
         self.source = page
         self.display = _display(page)
-        self.reader = GlyphReader(text, self.display)
+        self.reader = GlyphReader(text, self.display, tags_of(page))
         self.annotations = annotations_of(page, form)
         self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -150,6 +152,8 @@ class _PageReader:
         hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
         runs = _closed(runs, words([*(glyph for glyph, out in zip(glyphs, struck, strict=True) if out), None, *hidden]))
         runs += field_runs(fields, runs, display)
+        links = [display.area(*box) for box in self.annotations.links]
+        runs = [replace(run, linked=True) if any(is_in(link, run) for link in links) else run for run in runs] if links else runs
         return PdfPage(
             number, *display.size, tuple(runs), drawings.rulings, drawings.borders, drawings.areas, turn, boxes=drawings.boxes
         )
