@@ -30,6 +30,8 @@ MAX_CHARACTERS = 200
 MAX_LINES = 4
 # The lines of one heading are at most this many type sizes apart
 MAX_PITCH = 1.7
+# Lines that a sentence goes on in may be farther apart
+MAX_OPEN_PITCH = 2.5
 # Text below a heading in its own color is at most this many type sizes away
 MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
@@ -137,7 +139,8 @@ def _candidates(lines: list[Line], named: Set[str], *, is_tagged: bool) -> Itera
 def _continues_below(before: Line, line: Line, *, is_tagged: bool) -> bool:
     if is_tagged and "heading" in (before.tag.kind, line.tag.kind):
         return (before.page, before.tag) == (line.page, line.tag)
-    close = 0 < line.baseline - before.baseline < MAX_PITCH * line.size
+    pitch = MAX_OPEN_PITCH if line.text[:1].islower() and not SENTENCE_END.search(before.text) else MAX_PITCH
+    close = 0 < line.baseline - before.baseline < pitch * line.size
     return close and before.page == line.page and _same_style(before, line)
 
 

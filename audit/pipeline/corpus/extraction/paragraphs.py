@@ -177,7 +177,7 @@ def _pitch(before: Line, line: Line) -> float:
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
     columns = columns_between(table)
-    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table))]
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table)) if any(row)]
 
 
 def _columns_that_begin_alike(table: list[Line]) -> Columns:
