@@ -51,6 +51,8 @@ MIN_ADDRESSES = 2
 # A label and its figure ("Fiber 29g"): above or below another one it is a line of figures
 FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
+# Share of the letters of a document outside its tables
+MIN_TEXT = 0.2
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
 """Type size, and whether it is bold."""
@@ -87,8 +89,9 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     titles   the titles in the table of contents, as `title_key` writes them
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
-    size, bold = of_most_letters(lines, _style) or (0.0, False)
-    body = Body(size, bold, of_most_letters(lines, lambda line: line.color) or ())
+    text = _outside_tables(lines)
+    size, bold = of_most_letters(text, _style) or (0.0, False)
+    body = Body(size, bold, of_most_letters(text, lambda line: line.color) or ())
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
@@ -116,6 +119,12 @@ def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -
     for line in lines:
         letters[feature(line)] += len(line.text)
     return letters.most_common(1)[0][0] if letters else None
+
+
+def _outside_tables(lines: list[Line]) -> list[Line]:
+    """The lines of text, whose type the body's is; all lines of a document that is little more than its tables."""
+    text = [line for line in lines if not line.table]
+    return text if sum(len(line.text) for line in text) >= MIN_TEXT * sum(len(line.text) for line in lines) else lines
 
 
 def _style(line: Line) -> LineStyle:

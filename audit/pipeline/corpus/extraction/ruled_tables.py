@@ -167,8 +167,8 @@ def _with_title(rows: tuple[Row, ...], box: Box, page: int) -> list[Line]:
     cells = dict.fromkeys(cell for row in rows for cell in row if cell)
     first = next(iter(cells))[0]
     text = " ".join(line.text for cell in cells for line in cell)
-    # Below its title, however low that is
-    top = max((line.baseline + 1 for line in title), default=box.top)
+    # Below its title, however low that is; what stands between the side of the grid and its text is above it
+    top = max([box.top, min(line.baseline - line.size for line in chain(*cells)), *(line.baseline + 1 for line in title)])
     return [*title, Line(page, top, first.size, first.bold, (TextCell(text, box.x0, box.x1),), table=rows)]
 
 
