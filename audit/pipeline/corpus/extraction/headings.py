@@ -53,6 +53,10 @@ FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
 # Share of the letters of a document outside its tables
 MIN_TEXT = 0.2
+# A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
+# text below, and by which factor they are nearer to this; and how far below a first line it is, in type sizes
+MIN_HEADINGS, MAX_PLAIN, NO_TITLE_END, SENTENCE_ENDING = 2, 90, re.compile(r"[.,;:!]\s*$"), re.compile(r"[.:?!]\s*$")
+MIN_NEARER, MAX_TITLE_GAP = 1.2, 5.0
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
 """Type size, and whether it is bold."""
@@ -106,6 +110,9 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     if tagging is not None:
         prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
+    # Text that was pasted without its type has only its spaces
+    if len(headings) < MIN_HEADINGS and tagging is None:
+        headings = sorted({*headings, *_by_space(candidates, lines)}, key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
     if tagging is not None:
         tagged = {title_key(heading.text): tag.level for heading in headings if (tag := lines[heading.start].tag).level}
@@ -219,6 +226,27 @@ def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Li
         return stands_out and (first.bold or heading.style in tagging.styles)
 
     return [heading for heading in candidates if counts(heading)]
+
+
+def _by_space(candidates: list[Heading], lines: list[Line]) -> Iterator[Heading]:
+    """Of a document in which no line stands out, the short lines that are nearer to the sentence below than to the text above."""
+    for heading in candidates:
+        first, below = lines[heading.start], lines[heading.end] if heading.end < len(lines) else None
+        is_short = heading.end - heading.start == 1 and len(heading.text) <= MAX_PLAIN and heading.text[:1].isupper()
+        if not is_short or is_item(first) or NO_TITLE_END.search(heading.text) or below is None or is_item(below):
+            continue
+        gap, alike = below.baseline - first.baseline, (below.page, below.size) == (first.page, first.size)
+        longer = len(below.text) > len(heading.text) or SENTENCE_ENDING.search(below.text)
+        if alike and longer and below.text[:1].isupper() and 0 < gap <= _space_above(heading, lines):
+            yield heading
+
+
+def _space_above(heading: Heading, lines: list[Line]) -> float:
+    """How far the text below a heading in plain type may be, in points: less than what is above it, which ends no lead."""
+    first, above = lines[heading.start], lines[heading.start - 1] if heading.start else None
+    if above is None or above.page != first.page:
+        return (MAX_HEADING_GAP if above else MAX_TITLE_GAP) * first.size
+    return 0.0 if above.text.endswith(":") else (first.baseline - above.baseline) / MIN_NEARER
 
 
 def _continues_text(heading: Heading, lines: list[Line]) -> bool:
