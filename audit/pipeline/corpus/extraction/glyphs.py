@@ -44,11 +44,18 @@ class Display:
     def __call__(self, x: float, y: float) -> tuple[float, float]:
         """A position from the upper left corner of the page as it is displayed."""
         left, bottom, right, top = self.box
+        if self.rotation == 0:
+            return x - left, top - y
         return ((x - left, top - y), (y - bottom, x - left), (right - x, y - bottom), (top - y, right - x))[self.rotation]
 
     def area(self, left: float, bottom: float, right: float, top: float) -> Area:
         """A rectangle of the page as displayed."""
-        (x0, y0), (x1, y1) = self(left, bottom), self(right, top)
+        if self.rotation == 0:
+            (x0, y0), (x1, y1) = (left - self.box[0], self.box[3] - bottom), (right - self.box[0], self.box[3] - top)
+        else:
+            (x0, y0), (x1, y1) = self(left, bottom), self(right, top)
+        if x0 <= x1 and y1 <= y0:
+            return Area(x0, y1, x1, y0)
         return Area(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def back(self, area: Area) -> tuple[float, float, float, float]:

@@ -6,6 +6,7 @@ All positions are in points (1/72 inch) from the upper left corner of the page a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -270,14 +271,23 @@ def _is_rest_of_word(capital: TextRun, rest: TextRun) -> bool:
 def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
     """The runs: raised ones on the baseline of the word that they belong to, bullets on that of the text behind them."""
     largest = max((run.size for run in runs), default=0.0)
+    by_height = sorted(range(len(runs)), key=lambda number: runs[number].baseline)
+    heights = [runs[number].baseline for number in by_height]
+    reach = max(*RAISED_BY, BULLET_DROP) * largest
+
+    def around(run: TextRun) -> Iterator[TextRun]:
+        """The words that are not farther above or below than any may be that belongs to it."""
+        near = slice(bisect_left(heights, run.baseline - reach), bisect_right(heights, run.baseline + reach))
+        return (runs[number] for number in sorted(by_height[near]))
+
     for run in runs:
         if _is_bullet([run]):
-            behind = [word for word in runs if _is_behind_bullet(word, run)]
+            behind = [word for word in around(run) if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
         elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
-            words = [word for word in runs if _is_raised_beside(run, word)]
+            words = [word for word in around(run) if _is_raised_beside(run, word)]
             word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
             yield replace(run, baseline=word.baseline, is_raised=True) if word else run
         else:

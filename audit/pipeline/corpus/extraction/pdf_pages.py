@@ -209,6 +209,9 @@ def _are_struck(
     heights = sorted(((line.top + line.bottom) / 2, line) for line in lines)
     for word in _words_of(glyphs):
         own = [glyph for number in word for glyph in [glyphs[number]] if glyph]
+        if not areas and not _has_lines_near(own, heights):
+            yield from [False] * len(word)
+            continue
         x0, x1 = min((glyph.x0 for glyph in own), default=0.0), max((glyph.x1 for glyph in own), default=0.0)
         through = {line for glyph in own for line in _lines_through(glyph, heights)}
         # A line may go on below a box that covers it
@@ -242,6 +245,15 @@ def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
         word.append(number)
     if word:
         yield word
+
+
+def _has_lines_near(word: Sequence[Glyph], heights: list[tuple[float, Area]]) -> bool:
+    """Whether there are lines at the height of a word's letters, on whatever side of it."""
+    if not word or not heights:
+        return False
+    top = min(glyph.baseline - STRIKE[1] * glyph.style.size for glyph in word)
+    bottom = max(glyph.baseline - STRIKE[0] * glyph.style.size for glyph in word)
+    return bisect_left(heights, (top,)) < bisect_left(heights, (bottom,))
 
 
 def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]]) -> list[Area]:
