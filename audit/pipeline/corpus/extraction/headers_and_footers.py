@@ -76,9 +76,9 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
     # Small type alone is weak evidence (a footnote), so more pages must have it
     often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
     headings = _headings_in_body(pages, heights, body)
+    alike = frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]])
     return HeadersAndFooters(
-        frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]])
-        | _facing(marginal, body),
+        alike | _facing(marginal, body),
         frozenset(height for height, count in small.items() if count >= often),
         body,
     )
@@ -90,10 +90,8 @@ def _facing(marginal: list[list[Line]], body: float) -> frozenset[HeightAndWords
         return frozenset()
     keys: list[dict[HeightAndWords, HeightAndWords]] = []
     for lines in marginal:
-        exact = (_height_and_words(line, body) for line in lines)
-        keys.append(
-            {(height, re.sub(r"\d+", "#", words)): (height, words) for height, words in exact if re.search(r"[^\W\d]", words)}
-        )
+        exact = (_height_and_words(line, body) for line in lines if any(map(str.isalpha, line.text)))
+        keys.append({(height, re.sub(r"\d+", "#", words)): (height, words) for height, words in exact})
     sides = [set.intersection(*map(set, keys[side::2])) for side in (0, 1)]
     both = {height for height, _ in sides[0]} & {height for height, _ in sides[1]}
     return frozenset(own for page in keys for key, own in page.items() if key[0] in both and key in sides[0] | sides[1])
