@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from audit.pipeline.corpus.extraction import bullets
@@ -111,8 +112,10 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
     # Text that was pasted without its type has only its spaces
-    if len(headings) < MIN_HEADINGS and tagging is None:
-        headings = sorted({*headings, *_by_space(candidates, lines)}, key=lambda heading: heading.start)
+    if len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles:
+        within = {number for heading in headings for number in range(heading.start, heading.end)}
+        spaced = [heading for heading in _by_space(lines) if heading.start not in within]
+        headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
     if tagging is not None:
         tagged = {title_key(heading.text): tag.level for heading in headings if (tag := lines[heading.start].tag).level}
@@ -228,16 +231,17 @@ def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Li
     return [heading for heading in candidates if counts(heading)]
 
 
-def _by_space(candidates: list[Heading], lines: list[Line]) -> Iterator[Heading]:
+def _by_space(lines: list[Line]) -> Iterator[Heading]:
     """Of a document in which no line stands out, the short lines that are nearer to the sentence below than to the text above."""
-    for heading in candidates:
-        first, below = lines[heading.start], lines[heading.end] if heading.end < len(lines) else None
-        is_short = heading.end - heading.start == 1 and len(heading.text) <= MAX_PLAIN and heading.text[:1].isupper()
-        if not is_short or is_item(first) or NO_TITLE_END.search(heading.text) or below is None or is_item(below):
+    for number, (first, below) in enumerate(pairwise(lines)):
+        heading = Heading(first.text, number, number + 1, _style(first), first.page, color=first.color)
+        if len(first.text) > MAX_PLAIN or not first.text[:1].isupper() or not _has_heading_form(heading, first):
             continue
-        gap, alike = below.baseline - first.baseline, (below.page, below.size) == (first.page, first.size)
-        longer = len(below.text) > len(heading.text) or SENTENCE_ENDING.search(below.text)
-        if alike and longer and below.text[:1].isupper() and 0 < gap <= _space_above(heading, lines):
+        if is_item(first) or NO_TITLE_END.search(first.text) or is_item(below) or not below.text[:1].isupper():
+            continue
+        alike = (below.page, below.size) == (first.page, first.size) and (not first.tag.kind or first.tag != below.tag)
+        longer = len(below.text) > len(first.text) or SENTENCE_ENDING.search(below.text)
+        if alike and longer and 0 < below.baseline - first.baseline <= _space_above(heading, lines):
             yield heading
 
 
