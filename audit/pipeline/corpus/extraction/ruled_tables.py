@@ -146,14 +146,14 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
 
 
 def _divides_sentences(runs_of: dict[Box, list[TextRun]]) -> bool:
-    """Whether most cells beside each other hold the words of one line: the grid is made of the shades behind lines of text."""
+    """Whether half of the cells beside each other hold the words of one line: shades behind lines of text make up the grid."""
     placed = sorted(((round(run.baseline), run.x0, run, cell) for cell, inside in runs_of.items() for run in inside), key=_place)
     pairs = [
         right.x0 - left.x1 < WORD_SPACE * left.size
         for (height, _, left, cell), (other_height, _, right, other) in pairwise(placed)
         if height == other_height and cell != other
     ]
-    return bool(pairs) and 2 * sum(pairs) > len(pairs)
+    return bool(pairs) and 2 * sum(pairs) >= len(pairs)
 
 
 def _place(placed: tuple[int, float, TextRun, Box]) -> tuple[int, float]:
