@@ -40,6 +40,7 @@ class Annotations(NamedTuple):
     free_text  text that is written on the page: corrections, for instance
     notes      comments that open when they are clicked on, and the words of stamps
     hidden     values and text that are not displayed
+    links      what leads to another place when it is clicked on
     """
 
     struck: tuple[Box, ...] = ()
@@ -48,6 +49,7 @@ class Annotations(NamedTuple):
     free_text: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    links: tuple[Box, ...] = ()
 
 
 def annotations_of(page: Any, form: Any) -> Annotations:
@@ -64,12 +66,13 @@ class _Reader:
         self.page, self.form = page, form
         self.struck: list[Box] = []
         self.drawn: list[Box] = []
+        self.links: list[Box] = []
         self.fields: list[FormField] = []
         self.texts: dict[str, list[str]] = {"free_text": [], "notes": [], "hidden": []}
 
     def annotations(self) -> Annotations:
         free_text, notes, hidden = (tuple(filter(None, self.texts[use])) for use in ("free_text", "notes", "hidden"))
-        return Annotations(tuple(self.struck), tuple(self.drawn), tuple(self.fields), free_text, notes, hidden)
+        return Annotations(tuple(self.struck), tuple(self.drawn), tuple(self.fields), free_text, notes, hidden, tuple(self.links))
 
     def add(self, annotation: Any) -> None:
         raw, kind, hidden = self.raw, self.raw.FPDFAnnot_GetSubtype(annotation), self._is_hidden(annotation)
@@ -84,6 +87,7 @@ class _Reader:
             self.struck += self._quads(annotation) if kind == raw.FPDF_ANNOT_STRIKEOUT else ()
             drawn = kind in (raw.FPDF_ANNOT_LINE, raw.FPDF_ANNOT_INK, raw.FPDF_ANNOT_POLYLINE, raw.FPDF_ANNOT_SQUARE)
             self.drawn += [self._box(annotation)] if drawn else []
+            self.links += [self._box(annotation)] if kind == raw.FPDF_ANNOT_LINK else []
         # A comment's window repeats the comment, and a link's text describes where it leads
         if kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK):
             use = "hidden" if hidden else "free_text" if kind == raw.FPDF_ANNOT_FREETEXT else "notes"

@@ -186,18 +186,17 @@ def painted_over(page: Any, displayed: Displayed) -> set[int]:
     raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
     text = raw.FPDF_PAGEOBJ_TEXT
     kinds = (text, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
-    things = [
-        (_address(thing) if kind == text else 0, _area(raw, thing, matrix, displayed))
-        for thing, kind, matrix in islice(_things_on(raw, page, kinds), MAX_SEGMENTS)
-        if kind != raw.FPDF_PAGEOBJ_PATH or _is_filled(raw, thing)
-    ]
+    things = list(islice(_things_on(raw, page, kinds), MAX_SEGMENTS))
     covering, covered = list[Area](), set[int]()
     # Backwards, so that what is painted later comes first
-    for address, area in reversed(things):
-        if not address:
+    for thing, kind, matrix in reversed(things):
+        if kind != text:
+            if kind == raw.FPDF_PAGEOBJ_PATH and not _is_filled(raw, thing):
+                continue
+            area = _area(raw, thing, matrix, displayed)
             covering += [area] if min(area.x1 - area.x0, area.bottom - area.top) > THIN and len(covering) < MAX_COVERS else []
-        elif any(_covers(over, area) for over in covering):
-            covered.add(address)
+        elif covering and any(_covers(over, area) for area in [_area(raw, thing, matrix, displayed)] for over in covering):
+            covered.add(_address(thing))
     return covered
 
 

@@ -6,14 +6,14 @@ import ctypes
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.layout import Area, Color, TextRun
+from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Color, Tag, TextRun
 from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, Ink, from_font
 
 PURPOSE = "Reading a PDF"
@@ -44,11 +44,18 @@ class Display:
     def __call__(self, x: float, y: float) -> tuple[float, float]:
         """A position from the upper left corner of the page as it is displayed."""
         left, bottom, right, top = self.box
+        if self.rotation == 0:
+            return x - left, top - y
         return ((x - left, top - y), (y - bottom, x - left), (right - x, y - bottom), (top - y, right - x))[self.rotation]
 
     def area(self, left: float, bottom: float, right: float, top: float) -> Area:
         """A rectangle of the page as displayed."""
-        (x0, y0), (x1, y1) = self(left, bottom), self(right, top)
+        if self.rotation == 0:
+            (x0, y0), (x1, y1) = (left - self.box[0], self.box[3] - bottom), (right - self.box[0], self.box[3] - top)
+        else:
+            (x0, y0), (x1, y1) = self(left, bottom), self(right, top)
+        if x0 <= x1 and y1 <= y0:
+            return Area(x0, y1, x1, y0)
         return Area(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def back(self, area: Area) -> tuple[float, float, float, float]:
@@ -81,6 +88,7 @@ class TextStyle(NamedTuple):
     turn: int | None
     font: str
     color: Color
+    tag: Tag
 
 
 class Character(NamedTuple):
@@ -119,7 +127,9 @@ class Glyph(NamedTuple):
 class GlyphReader:
     """The characters of one page. Spaces are None, and only those of the file: PDFium adds some of its own, also wrong ones."""
 
-    def __init__(self, text: Any, display: Display) -> None:
+    def __init__(self, text: Any, display: Display, tags: Mapping[int, Tag]) -> None:
+        """`tags` are those of the page's marked contents."""
+        self.tags = tags
         self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
         self.text = text.raw
         self.rotation = display.rotation
@@ -165,8 +175,13 @@ class GlyphReader:
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
             # Some fonts are bold only by their name: their weight is not set
             bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
-            self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, self._turn(matrix.a, matrix.b), font, self._color(index))
+            turn = self._turn(matrix.a, matrix.b)
+            self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, turn, font, self._color(index), self._tag(owner))
         return self.styles[owner]
+
+    def _tag(self, owner: int) -> Tag:
+        content = self.raw.FPDFPageObj_GetMarkedContentID(self.owners[owner]) if self.tags and owner else -1
+        return self.tags.get(content, NO_TAG)
 
     def _color(self, index: int) -> Color:
         red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
@@ -264,4 +279,4 @@ def _run_of(word: list[Glyph], *, space_after: bool) -> TextRun:
     text = "".join(glyph.character for glyph in word)
     end = max(glyph.x1 for glyph in word)
     style = first.style
-    return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color)
+    return TextRun(text, first.x0, end, first.baseline, style.size, style.bold, space_after, color=style.color, tag=style.tag)

@@ -16,6 +16,8 @@ MARGIN = 0.12
 MIN_PAGES = 3
 # Small type at the same height on this share of the pages is a header or footer, whatever its words
 MIN_SHARE_OF_PAGES = 0.6
+# Left and right pages that each repeat a line are so many together
+MIN_FACING = 4
 # Heights in points within which two lines count as at the same height
 HEIGHT_STEP = 4
 # A repeated line in type larger than the body's by this factor is a title
@@ -74,11 +76,25 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
     # Small type alone is weak evidence (a footnote), so more pages must have it
     often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
     headings = _headings_in_body(pages, heights, body)
+    alike = frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]])
     return HeadersAndFooters(
-        frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]]),
+        alike | _facing(marginal, body),
         frozenset(height for height, count in small.items() if count >= often),
         body,
     )
+
+
+def _facing(marginal: list[list[Line]], body: float) -> frozenset[HeightAndWords]:
+    """The lines at one height of all pages, where left and right pages each repeat their own, but for numbers."""
+    if len(marginal) < MIN_FACING:
+        return frozenset()
+    keys: list[dict[HeightAndWords, HeightAndWords]] = []
+    for lines in marginal:
+        exact = (_height_and_words(line, body) for line in lines if any(map(str.isalpha, line.text)))
+        keys.append({(height, re.sub(r"\d+", "#", words)): (height, words) for height, words in exact})
+    sides = [set.intersection(*map(set, keys[side::2])) for side in (0, 1)]
+    both = {height for height, _ in sides[0]} & {height for height, _ in sides[1]}
+    return frozenset(own for page in keys for key, own in page.items() if key[0] in both and key in sides[0] | sides[1])
 
 
 def _headings_in_body(pages: list[list[Line]], heights: list[float], body: float) -> Counter[str]:

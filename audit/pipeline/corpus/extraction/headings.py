@@ -11,12 +11,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.contents import title_key
 from audit.pipeline.corpus.extraction.layout import Color, Line, OutlineEntry
 from audit.pipeline.corpus.extraction.lists import is_item
+from audit.pipeline.corpus.extraction.tags import Tagging, tagging_of
 
 # A heading's type is larger than the body's by this factor, or bold where the body is not
 LARGER_TYPE = 1.09
@@ -29,6 +31,8 @@ MAX_CHARACTERS = 200
 MAX_LINES = 4
 # The lines of one heading are at most this many type sizes apart
 MAX_PITCH = 1.7
+# Lines that a sentence goes on in may be farther apart
+MAX_OPEN_PITCH = 2.5
 # Text below a heading in its own color is at most this many type sizes away
 MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
@@ -48,6 +52,12 @@ MIN_ADDRESSES = 2
 # A label and its figure ("Fiber 29g"): above or below another one it is a line of figures
 FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
+# Share of the letters of a document outside its tables
+MIN_TEXT = 0.2
+# A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
+# text below, and by which factor they are nearer to this; and how far below a first line it is, in type sizes
+MIN_HEADINGS, MAX_PLAIN, NO_TITLE_END, SENTENCE_ENDING = 2, 90, re.compile(r"[.,;:!]\s*$"), re.compile(r"[.:?!]\s*$")
+MIN_NEARER, MAX_TITLE_GAP = 1.2, 5.0
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
 """Type size, and whether it is bold."""
@@ -84,20 +94,33 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     titles   the titles in the table of contents, as `title_key` writes them
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
-    size, bold = of_most_letters(lines, _style) or (0.0, False)
-    body = Body(size, bold, of_most_letters(lines, lambda line: line.color) or ())
+    text = _outside_tables(lines)
+    size, bold = of_most_letters(text, _style) or (0.0, False)
+    body = Body(size, bold, of_most_letters(text, lambda line: line.color) or ())
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
     named = titles | levels.keys()
+    tagging = tagging_of(lines)
     candidates = [
         heading
-        for heading in _candidates(lines, named)
+        for heading in _candidates(lines, named, is_tagged=tagging is not None)
         if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
+    if tagging is not None:
+        prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
-    return _with_levels(_without_leads(headings, lines, body, levels.keys()), levels)
+    # Text that was pasted without its type has only its spaces
+    if len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles:
+        within = {number for heading in headings for number in range(heading.start, heading.end)}
+        spaced = [heading for heading in _by_space(lines) if heading.start not in within]
+        headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
+    headings = _without_leads(headings, lines, body, levels.keys())
+    if tagging is not None:
+        tagged = {title_key(heading.text): tag.level for heading in headings if (tag := lines[heading.start].tag).level}
+        levels = tagged | levels
+    return _with_levels(headings, levels)
 
 
 def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -> Feature | None:
@@ -108,16 +131,22 @@ def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -
     return letters.most_common(1)[0][0] if letters else None
 
 
+def _outside_tables(lines: list[Line]) -> list[Line]:
+    """The lines of text, whose type the body's is; all lines of a document that is little more than its tables."""
+    text = [line for line in lines if not line.table]
+    return text if sum(len(line.text) for line in text) >= MIN_TEXT * sum(len(line.text) for line in lines) else lines
+
+
 def _style(line: Line) -> LineStyle:
     return line.size, line.bold
 
 
-def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
+def _candidates(lines: list[Line], named: Set[str], *, is_tagged: bool) -> Iterator[Heading]:
     """Every line, joined with the lines that continue it just below or at the top of the next column or page."""
     start = 0
     while start < len(lines):
         end = start + 1
-        while end < len(lines) and _continues_below(lines[end - 1], lines[end]):
+        while end < len(lines) and _continues_below(lines[end - 1], lines[end], is_tagged=is_tagged):
             end += 1
         text = " ".join(line.text for line in lines[start:end])
         if end < len(lines) and _continues_after_break(lines[end - 1], lines[end], f"{text} {lines[end].text}", named):
@@ -126,8 +155,11 @@ def _candidates(lines: list[Line], named: Set[str]) -> Iterator[Heading]:
         start = end
 
 
-def _continues_below(before: Line, line: Line) -> bool:
-    close = 0 < line.baseline - before.baseline < MAX_PITCH * line.size
+def _continues_below(before: Line, line: Line, *, is_tagged: bool) -> bool:
+    if is_tagged and "heading" in (before.tag.kind, line.tag.kind):
+        return (before.page, before.tag) == (line.page, line.tag)
+    pitch = MAX_OPEN_PITCH if line.text[:1].islower() and not SENTENCE_END.search(before.text) else MAX_PITCH
+    close = 0 < line.baseline - before.baseline < pitch * line.size
     return close and before.page == line.page and _same_style(before, line)
 
 
@@ -150,8 +182,10 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     # List items, rows of tables and lines of figures are not headings, however they are set
     short = len(heading.text) <= MAX_CHARACTERS and heading.end - heading.start <= MAX_LINES
     single = len(first.cells) == 1 and not first.table and not first.is_lead
-    worded = sum(map(str.isalpha, heading.text)) >= MIN_LETTERS and not NOT_A_TITLE.search(heading.text)
-    return short and single and worded and not BULLET.match(heading.text) and not ADDRESS.search(heading.text)
+    least = MIN_LETTERS - (first.tag.kind == "heading")
+    worded = sum(map(str.isalpha, heading.text)) >= least and not NOT_A_TITLE.search(heading.text)
+    is_other = first.linked or BULLET.match(heading.text) or ADDRESS.search(heading.text)
+    return short and single and worded and not is_other
 
 
 def _is_figure(heading: Heading, lines: list[Line]) -> bool:
@@ -178,6 +212,45 @@ def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Col
         return bold or (heading.color in colors and heading.color != body.color and _is_above_body(heading, lines, body))
     # Much smaller ones are captions and heads of tables, unless the body follows
     return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
+
+
+def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Line], tagging: Tagging) -> list[Heading]:
+    """The candidates that are tagged as headings, unless they are links or sentences in plain type; and of those that only stand
+    out the ones in type of headings: what the document tags as items or leaves without a tag is a menu, an advertisement.
+    """
+    starts = {heading.start for heading in prominent}
+
+    def counts(heading: Heading) -> bool:
+        first, stands_out = lines[heading.start], heading.start in starts
+        if first.tag.kind == "heading":
+            return stands_out or not SENTENCE_END.search(heading.text)
+        if first.tag.kind in ("item", "") and not (first.tag.kind == "" and first.size >= tagging.largest):
+            return False
+        return stands_out and (first.bold or heading.style in tagging.styles)
+
+    return [heading for heading in candidates if counts(heading)]
+
+
+def _by_space(lines: list[Line]) -> Iterator[Heading]:
+    """Of a document in which no line stands out, the short lines that are nearer to the sentence below than to the text above."""
+    for number, (first, below) in enumerate(pairwise(lines)):
+        heading = Heading(first.text, number, number + 1, _style(first), first.page, color=first.color)
+        if len(first.text) > MAX_PLAIN or not first.text[:1].isupper() or not _has_heading_form(heading, first):
+            continue
+        if is_item(first) or NO_TITLE_END.search(first.text) or is_item(below) or not below.text[:1].isupper():
+            continue
+        alike = (below.page, below.size) == (first.page, first.size) and (not first.tag.kind or first.tag != below.tag)
+        longer = len(below.text) > len(first.text) or SENTENCE_ENDING.search(below.text)
+        if alike and longer and 0 < below.baseline - first.baseline <= _space_above(heading, lines):
+            yield heading
+
+
+def _space_above(heading: Heading, lines: list[Line]) -> float:
+    """How far the text below a heading in plain type may be, in points: less than what is above it, which ends no lead."""
+    first, above = lines[heading.start], lines[heading.start - 1] if heading.start else None
+    if above is None or above.page != first.page:
+        return (MAX_HEADING_GAP if above else MAX_TITLE_GAP) * first.size
+    return 0.0 if above.text.endswith(":") else (first.baseline - above.baseline) / MIN_NEARER
 
 
 def _continues_text(heading: Heading, lines: list[Line]) -> bool:
@@ -219,7 +292,8 @@ def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]
     for heading in candidates:
         key, stands_out = title_key(heading.text), heading.start in starts
         ends_sentence = SENTENCE_END.search(heading.text)
-        if (key in named and (stands_out or key not in keys)) or (stands_out and not ends_sentence):
+        is_mention = heading.text[:1].islower() or ends_sentence
+        if (stands_out and (key in named or not ends_sentence)) or (key in named and key not in keys and not is_mention):
             yield heading
 
 

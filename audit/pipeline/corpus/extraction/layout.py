@@ -6,6 +6,7 @@ All positions are in points (1/72 inch) from the upper left corner of the page a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -44,6 +45,21 @@ MAX_DROP = 0.6
 BULLET_DROP = 0.6
 
 
+class Tag(NamedTuple):
+    """What the PDF says that a text is; `kind` is "heading", "item", "cell", "paragraph", "other", or "" where it says nothing.
+
+    level    of a heading, from 1
+    element  the number of the heading, item, cell or paragraph on its page
+    """
+
+    kind: str
+    level: int
+    element: int
+
+
+NO_TAG = Tag("", 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class TextRun:
     """A piece of text in one font on one baseline: one word or several.
@@ -51,6 +67,7 @@ class TextRun:
     space_after  the file has a space behind it
     is_raised    a power, a note or a sign above the baseline of its line, which `baseline` is
     color        as the library gives it: only equal ones are compared
+    linked       it is or begins a link
     """
 
     text: str
@@ -62,6 +79,8 @@ class TextRun:
     space_after: bool = False
     is_raised: bool = False
     color: Color = ()
+    tag: Tag = NO_TAG
+    linked: bool = False
 
 
 class Area(NamedTuple):
@@ -148,6 +167,7 @@ class Line:
     part     lines of different parts of a page, which are boxes or have different directions, belong to no common paragraph
     pitch    the usual distance between the lines of its page, in type sizes; 0: that of the document
     ends_early  the first word of the next line would have had room behind it
+    tag, linked  those of all of it
     """
 
     page: int
@@ -161,6 +181,8 @@ class Line:
     part: int = 0
     pitch: float = 0.0
     ends_early: bool = False
+    tag: Tag = NO_TAG
+    linked: bool = False
 
     @property
     def x0(self) -> float:
@@ -249,14 +271,23 @@ def _is_rest_of_word(capital: TextRun, rest: TextRun) -> bool:
 def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
     """The runs: raised ones on the baseline of the word that they belong to, bullets on that of the text behind them."""
     largest = max((run.size for run in runs), default=0.0)
+    by_height = sorted(range(len(runs)), key=lambda number: runs[number].baseline)
+    heights = [runs[number].baseline for number in by_height]
+    reach = max(*RAISED_BY, BULLET_DROP) * largest
+
+    def around(run: TextRun) -> Iterator[TextRun]:
+        """The words that are not farther above or below than any may be that belongs to it."""
+        near = slice(bisect_left(heights, run.baseline - reach), bisect_right(heights, run.baseline + reach))
+        return (runs[number] for number in sorted(by_height[near]))
+
     for run in runs:
         if _is_bullet([run]):
-            behind = [word for word in runs if _is_behind_bullet(word, run)]
+            behind = [word for word in around(run) if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
         elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
-            words = [word for word in runs if _is_raised_beside(run, word)]
+            words = [word for word in around(run) if _is_raised_beside(run, word)]
             word = min(words, key=lambda word: abs(run.x0 - word.x1), default=None)
             yield replace(run, baseline=word.baseline, is_raised=True) if word else run
         else:
@@ -340,8 +371,11 @@ def _line(page: int, baseline: float, runs: list[TextRun]) -> Line:
     # Of small capitals the first letters, which are set in the size of the words around
     capitals = [run.size for run in runs if not run.is_raised] if cell.text.isupper() else []
     size = max(capitals, default=longest.size)
+    tags = {run.tag for run in runs if not run.is_raised}
+    tag = longest.tag if len(tags) == 1 else NO_TAG
+    linked = sum(len(run.text) for run in runs if run.linked) > 0.9 * letters
     # To half points: scaled fonts have sizes such as 11.98 and 12.02, which must count as one style.
-    return Line(page, baseline, round(2 * size) / 2, bold, (cell,), color=color)
+    return Line(page, baseline, round(2 * size) / 2, bold, (cell,), color=color, tag=tag, linked=linked)
 
 
 def _join_runs(runs: list[TextRun]) -> str:

@@ -116,7 +116,8 @@ def paragraphs(lines: Sequence[Line], pitch: float) -> Iterator[list[Part]]:
     while number < len(lines):
         line = lines[number]
         size = _unmarked_items(lines, number, paragraph, pitch)
-        if size or MARK.match(line.text):
+        # A numbered heading that leads a list is no item of it
+        if size or (MARK.match(line.text) and not line.is_lead):
             lead = paragraph if paragraph and (size or _is_lead(paragraph[-1], line, pitch)) else []
             yield from _before_list([] if lead else paragraph)
             end, items = (number + size, _plain_items(lines[number : number + size])) if size else _items(lines, number, pitch)

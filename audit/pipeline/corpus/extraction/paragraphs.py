@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.line_breaks import line_pitch
@@ -20,7 +21,7 @@ from audit.pipeline.corpus.extraction.table_columns import (
     is_figure,
     rows_by_space,
 )
-from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Row, table_blocks, texts_of_row
+from audit.pipeline.corpus.extraction.tables import MAX_LABEL, NO_HEAD, Head, Row, table_blocks, texts_of_row
 
 WORD = re.compile(r"\w+(?:-\w+)*")
 # Points: by which the second line of a row's label is indented, at least
@@ -50,25 +51,62 @@ def words_inside_lines(lines: Iterable[Line]) -> frozenset[str]:
     return frozenset(word.casefold() for line in lines for word in WORD.findall(line.text)[:-1])
 
 
+class TableAbove(NamedTuple):
+    """A table that what follows may go on with: the head of its columns, their left and right ends, and its largest type."""
+
+    head: Head
+    spans: tuple[tuple[float, float], ...]
+    size: float
+
+    def is_under(self, label: Line) -> bool:
+        """Whether a line is over several of its columns, in type no larger than its own: the label of rows, not of a section."""
+        gaps = pairwise(self.spans)
+        return label.size <= self.size and any(label.x0 < left[1] and label.x1 > right[0] for left, right in gaps)
+
+    def has_columns(self, spans: Sequence[tuple[float, float]]) -> bool:
+        """Whether other columns are below its own."""
+        below = [[_share(one, other) for other in self.spans] for one in spans]
+        return all(row == [number == column for column in range(len(self.spans))] for number, row in enumerate(below))
+
+
+def _share(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
 def body_blocks(lines: list[Line], wording: Wording) -> Iterator[Block]:
     """The paragraphs, lists and tables of a stretch of lines without headings; `wording` is that of the whole document."""
-    text: list[Line] = []
-    open_head = NO_HEAD
+    yield from blocks_below(lines, wording, None)[0]
+
+
+def blocks_below(lines: list[Line], wording: Wording, above: TableAbove | None) -> tuple[list[Block], TableAbove | None]:
+    """The same below a label of the table above, if there is one; and the table that the stretch ends with."""
+    blocks, text, table = list[Block](), list[Line](), above
     stretches = [(stretch, _table_of(stretch)) for stretch in split_tables(lines)]
     firsts = Counter(texts_of_row(rows[0], wording) for _, rows in stretches if rows)
     for stretch, rows in stretches:
         if not rows:
             text += stretch
             continue
-        if text:
-            open_head = NO_HEAD
-        yield from text_blocks(text, wording)
+        if text or (table is above is not None and not above.has_columns(_spans_of(rows))):
+            table = None
+        blocks += text_blocks(text, wording)
         text = []
-        continued = open_head if len(rows[0]) == len(open_head.texts) else NO_HEAD
+        continued = table.head if table and len(rows[0]) == len(table.head.texts) else NO_HEAD
         is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and len(set(filter(None, rows[0]))) > 1
-        blocks, open_head = table_blocks(rows, wording, continued, is_repeated=is_repeated)
-        yield from blocks
-    yield from text_blocks(text, wording)
+        own, head = table_blocks(rows, wording, continued, is_repeated=is_repeated)
+        blocks += own
+        table = TableAbove(head, _spans_of(rows), max(line.size for row in rows for cell in row for line in cell))
+    blocks += text_blocks(text, wording)
+    return blocks, None if text else table
+
+
+def _spans_of(rows: Sequence[Row]) -> tuple[tuple[float, float], ...]:
+    """The left and right end of each column; of one without text of its own, nothing between them."""
+    columns = [
+        [line for row in rows for line in row[column] if sum(cell == row[column] for cell in row) == 1]
+        for column in range(len(rows[0]))
+    ]
+    return tuple((min((x.x0 for x in own), default=0.0), max((x.x1 for x in own), default=0.0)) for own in columns)
 
 
 def _table_of(stretch: list[Line]) -> list[Row]:
@@ -177,7 +215,7 @@ def _pitch(before: Line, line: Line) -> float:
 def table_rows(table: list[Line]) -> list[Row]:
     """The rows of a table, each as the lines of its cells."""
     columns = columns_between(table)
-    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table))]
+    return [tuple(map(tuple, row)) for row in _rows_of_cells(table, columns or _columns_that_begin_alike(table)) if any(row)]
 
 
 def _columns_that_begin_alike(table: list[Line]) -> Columns:

@@ -29,6 +29,8 @@ from audit.pipeline.corpus.extraction.glyphs import (
     words,
 )
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, OpenPdf, OutlineEntry, PdfPage, TextRun
+from audit.pipeline.corpus.extraction.panels import is_in
+from audit.pipeline.corpus.extraction.tags import tags_of
 from audit.pipeline.corpus.extraction.visibility import Sight, sights
 from audit.text.documents import HIDDEN, STRUCK, UNREAD
 
@@ -97,7 +99,7 @@ class _PageReader:
     def __init__(self, page: Any, text: Any, form: Any) -> None:
         self.source = page
         self.display = _display(page)
-        self.reader = GlyphReader(text, self.display)
+        self.reader = GlyphReader(text, self.display, tags_of(page))
         self.annotations = annotations_of(page, form)
         self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -150,6 +152,8 @@ class _PageReader:
         hidden = self.reader.glyphs([each for each in self.hidden if each.style.turn == turn], display)
         runs = _closed(runs, words([*(glyph for glyph, out in zip(glyphs, struck, strict=True) if out), None, *hidden]))
         runs += field_runs(fields, runs, display)
+        links = [display.area(*box) for box in self.annotations.links]
+        runs = [replace(run, linked=True) if any(is_in(link, run) for link in links) else run for run in runs] if links else runs
         return PdfPage(
             number, *display.size, tuple(runs), drawings.rulings, drawings.borders, drawings.areas, turn, boxes=drawings.boxes
         )
@@ -205,6 +209,9 @@ def _are_struck(
     heights = sorted(((line.top + line.bottom) / 2, line) for line in lines)
     for word in _words_of(glyphs):
         own = [glyph for number in word for glyph in [glyphs[number]] if glyph]
+        if not areas and not _has_lines_near(own, heights):
+            yield from [False] * len(word)
+            continue
         x0, x1 = min((glyph.x0 for glyph in own), default=0.0), max((glyph.x1 for glyph in own), default=0.0)
         through = {line for glyph in own for line in _lines_through(glyph, heights)}
         # A line may go on below a box that covers it
@@ -238,6 +245,15 @@ def _words_of(glyphs: Sequence[Glyph | None]) -> Iterator[list[int]]:
         word.append(number)
     if word:
         yield word
+
+
+def _has_lines_near(word: Sequence[Glyph], heights: list[tuple[float, Area]]) -> bool:
+    """Whether there are lines at the height of a word's letters, on whatever side of it."""
+    if not word or not heights:
+        return False
+    top = min(glyph.baseline - STRIKE[1] * glyph.style.size for glyph in word)
+    bottom = max(glyph.baseline - STRIKE[0] * glyph.style.size for glyph in word)
+    return bisect_left(heights, (top,)) < bisect_left(heights, (bottom,))
 
 
 def _lines_through(glyph: Glyph, heights: list[tuple[float, Area]]) -> list[Area]:

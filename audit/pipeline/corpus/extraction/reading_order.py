@@ -6,7 +6,8 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
+from math import ceil, floor
 from statistics import median
 from typing import NamedTuple
 
@@ -123,10 +124,17 @@ def _rows(lines: list[Line]) -> Iterator[list[Line]]:
 def _gutter(lines: list[Line], left: float, right: float) -> float | None:
     """The middle of the widest strip around the middle of the text that the fewest lines cross."""
     width = right - left
-    positions = range(int(left + MIN_COLUMN_WIDTH * width), int(right - MIN_COLUMN_WIDTH * width))
-    crossings = [(sum(line.x0 < x < line.x1 for line in lines), x) for x in positions]
-    if not crossings:
+    first, end = int(left + MIN_COLUMN_WIDTH * width), int(right - MIN_COLUMN_WIDTH * width)
+    if first >= end:
         return None
+    # How many more lines are at each position than at the one before
+    steps = [0] * (end - first + 1)
+    for line in lines:
+        start, stop = (min(max(x, first), end) - first for x in (floor(line.x0) + 1, ceil(line.x1)))
+        if start < stop:
+            steps[start] += 1
+            steps[stop] -= 1
+    crossings = list(zip(accumulate(steps[:-1]), range(first, end), strict=True))
     fewest = min(crossings)[0]
     strips = (list(group) for is_fewest, group in groupby(crossings, key=lambda pair: pair[0] == fewest) if is_fewest)
     widest = max(strips, key=len)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from audit.pipeline.corpus.extraction.drawings import SNAP, Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
@@ -24,6 +24,8 @@ SMALL = 100.0
 MIN_SHORT = 10
 # So many lines of a cell may be rows of figures
 MIN_LINES = 3
+# In type sizes: words of one line are no farther apart
+WORD_SPACE = 0.4
 # Type of a title in the first row of a table, as a factor of the largest type below it
 TITLE_SIZE = 1.2
 # Rows that end in a page number, in a table of contents
@@ -134,11 +136,28 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
         if cell is None:
             return []
         runs_of[cell].append(run)
+    if _divides_sentences(runs_of):
+        return []
     lines_in = {cell: cell_in_columns(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
     rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
     if not _is_table(rows):
         return []
     return _with_title(rows, grid.box, page)
+
+
+def _divides_sentences(runs_of: dict[Box, list[TextRun]]) -> bool:
+    """Whether half of the cells beside each other hold the words of one line: shades behind lines of text make up the grid."""
+    placed = sorted(((round(run.baseline), run.x0, run, cell) for cell, inside in runs_of.items() for run in inside), key=_place)
+    pairs = [
+        right.x0 - left.x1 < WORD_SPACE * left.size
+        for (height, _, left, cell), (other_height, _, right, other) in pairwise(placed)
+        if height == other_height and cell != other
+    ]
+    return bool(pairs) and 2 * sum(pairs) >= len(pairs)
+
+
+def _place(placed: tuple[int, float, TextRun, Box]) -> tuple[int, float]:
+    return placed[:2]
 
 
 def _with_title(rows: tuple[Row, ...], box: Box, page: int) -> list[Line]:
@@ -148,8 +167,8 @@ def _with_title(rows: tuple[Row, ...], box: Box, page: int) -> list[Line]:
     cells = dict.fromkeys(cell for row in rows for cell in row if cell)
     first = next(iter(cells))[0]
     text = " ".join(line.text for cell in cells for line in cell)
-    # Below its title, however low that is
-    top = max((line.baseline + 1 for line in title), default=box.top)
+    # Below its title, however low that is; what stands between the side of the grid and its text is above it
+    top = max([box.top, min(line.baseline - line.size for line in chain(*cells)), *(line.baseline + 1 for line in title)])
     return [*title, Line(page, top, first.size, first.bold, (TextCell(text, box.x0, box.x1),), table=rows)]
 
 

@@ -39,7 +39,7 @@ from audit.pipeline.corpus.extraction.learned_bullets import with_learned
 from audit.pipeline.corpus.extraction.line_breaks import with_breaks
 from audit.pipeline.corpus.extraction.lists import Wording, are_fragments, are_plain_items, is_item, paragraphs
 from audit.pipeline.corpus.extraction.panels import in_sections
-from audit.pipeline.corpus.extraction.paragraphs import body_blocks, wording_of
+from audit.pipeline.corpus.extraction.paragraphs import TableAbove, blocks_below, body_blocks, wording_of
 from audit.pipeline.corpus.extraction.reconciliation import PageSource, losses_of, page_source
 from audit.pipeline.corpus.extraction.repair import resolved
 from audit.text.corrections import Correction
@@ -103,12 +103,14 @@ def _blocks(lines: list[Line], headings: list[Heading], asides: Sequence[Aside])
     starts = [0, *(heading.start for heading in headings)]
     ends = [*starts[1:], len(lines)]
     waiting = list(asides)
+    table: TableAbove | None = None
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         heading = headings[number - 1] if number else None
         if heading:
             yield Block("heading", heading.text, heading.page, heading.page, heading.level, panel=heading.panel)
         below = lines[heading.end if heading else start : end]
-        body = list(body_blocks(_led_by(heading, below, wording) if heading else below, wording))
+        is_label = heading is not None and heading.end == heading.start + 1 and table and table.is_under(lines[heading.start])
+        body, table = blocks_below(_led_by(heading, below, wording) if heading else below, wording, table if is_label else None)
         # The text of a page ends where a line of the next one begins
         last = lines[end].page - 1 if end < len(lines) else waiting[-1].page if waiting else 0
         own = [aside for aside in waiting if aside.page <= last]
