@@ -24,7 +24,7 @@ COUNT = 7
 LEAST = 0.25
 """The score from which a question is listed: a list claims nothing, and of what is left out nobody learns."""
 # What the words of the question, and a unit of BM25 over its answers, count beside the cosine. Chosen on parts `tuned`, `fresh`
-# and `newest` of tests/queries/paraphrases.csv, where half or double changes three; part `later` was written before, and not used.
+# and `newest` of tests/queries/paraphrases.csv, where half or double changes three; part `later` was not used.
 BY_MODEL, BY_STATIC = (0.25, 0.05), (1.0, 0.1)
 FEW_ANSWERS = 3_000
 """So many are read in a second or two, while somebody types; more beforehand."""
