@@ -64,8 +64,9 @@ GROUP_ROWS = 1_024
 """Rows of a file that are decompressed together, so reading one question does not decompress the others."""
 QUESTIONS_AT_ONCE = 32
 """Number of questions whose tables are in memory at once while they are written: a large run has thousands."""
-# A run with fewer pairs is computed faster than a person notices, except for the positions on all questions.
-MIN_PAIRS, MIN_FOR_POSITIONS = 300_000, 500
+# A run with fewer pairs is computed faster than a person notices, except for the positions on all questions; of few pairs these
+# take less than a process that finds them.
+MIN_PAIRS, FEW_PAIRS = 300_000, 500
 SLOW_S = 0.2
 """CPU seconds above which a result is worth a file."""
 MAX_FILES = 500
@@ -114,13 +115,14 @@ def _read(file: Path, filters: list[tuple[str, str, str]] | None = None, columns
 
 
 def prepare_in_background(run: Run, themes_dir: Path, min_pairs: int = MIN_PAIRS) -> subprocess.Popen[bytes] | None:
-    """Start a process that computes what pages show first and what the search finds; None where the run has too few pairs.
+    """Start a process that computes what pages show first and what the search finds; of a run of few pairs, find it now.
 
     Until it is done, and if it fails, pages compute their own figures.
     """
     # Loading a store again leaves behind files that nobody reads.
     shutil.rmtree(_folder(run.path), ignore_errors=True)
-    if run.report["totals"].get("pair", {}).get("loaded", 0) < min(min_pairs, MIN_FOR_POSITIONS):
+    if run.report["totals"].get("pair", {}).get("loaded", 0) < min(min_pairs, FEW_PAIRS):
+        precompute_results(run, min_pairs)
         return None
     return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
         [sys.executable, "-m", "audit.result_cache", str(run.path), str(themes_dir), str(min_pairs)],
@@ -143,7 +145,7 @@ def precompute_results(run: Run, min_pairs: int = MIN_PAIRS, progress: Callable[
         answer_words(con)  # kept where counting them takes long
         pairs = _pairs(con)
         if pairs < min_pairs:
-            return _store_question_results(con, run.path, progress, POSITIONS) if pairs >= MIN_FOR_POSITIONS else []
+            return _store_question_results(con, run.path, progress, POSITIONS) if pairs else []
         # The store is already in place; a page opened in the meantime computes its own figures
         progress("Preparing the pages; the run can already be viewed")
         load = _load_fingerprint(run.path)

@@ -1,11 +1,12 @@
 """Answers without a model to questions that were written by somebody who did not know the generator, on real leaflets.
 
-    python -m benchmarks.leaflets DIR [--encoder MODEL] [--list] [--short]
+    python -m benchmarks.leaflets DIR [--encoder MODEL] [--list] [--short] [--unread]
 
-DIR holds the twelve documents of `leaflet_questions.csv` (leaflets.md says where they are from); what is missing is skipped and
-named. The questions, what the document answers, and that it does not answer, were noted before the generator was run; three of
-four are answered. An answer is right where it quotes words that state what is expected (column `words`); --list prints each
-beside what is expected, because only reading shows whether the words around them change their meaning.
+DIR holds the documents of `leaflet_questions.csv`, or with --unread of `unread_questions.csv`, by those names (leaflets.md says
+where they are from); what is missing is skipped and named. The questions, what the document answers, and that it does not answer,
+were noted before the generator was run; three of four are answered. An answer is right where it quotes words that state what is
+expected (column `words`); --list prints each beside what is expected, because only reading shows whether the words around them
+change their meaning.
 
 --short   How short a leaflet may be: each document is cut to a number of passages at random places. Printed are the shares that
           count as stated: rightly, of the cuts that hold the answer, and wrongly, of those that do not.
@@ -36,7 +37,7 @@ from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, Section, read_documents
 from audit.vocabulary import Found
 
-QUESTIONS = Path(__file__).with_name("leaflet_questions.csv")
+QUESTIONS, UNREAD = (Path(__file__).with_name(f"{name}_questions.csv") for name in ("leaflet", "unread"))
 CONFIG = '[corpus]\npdfs = "handbooks"\n[questions]\nfile = "questions.csv"\n[retrieval]\nencoder = "{encoder}"\n'
 LENGTHS, DRAWS, SEED = (1, 2, 3, 5, 8, 12, 18, 30, 1_000), 4, 1
 Row = dict[str, str]
@@ -50,8 +51,9 @@ def main() -> None:
     parser.add_argument("--encoder", default=LEXICAL, metavar="MODEL", help="a sentence model (default: words alone)")
     parser.add_argument("--list", action="store_true", help="print each given answer beside what is expected")
     parser.add_argument("--short", action="store_true", help="measure documents of few passages")
+    parser.add_argument("--unread", action="store_true", help=f"{UNREAD.name}: documents that nothing here was tuned to")
     arguments = parser.parse_args()
-    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+    with (UNREAD if arguments.unread else QUESTIONS).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     missing = sorted({row["document"] for row in rows if not (arguments.documents / row["document"]).is_file()})
     if missing:
@@ -94,7 +96,7 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _print_answers(rows: Sequence[Row], given: Answers, listed: bool) -> None:
-    for half in ("A", "B", "AB"):
+    for half in ("A", "B", "ABC"):
         counts = Counter(_outcome(row, given[_key(row)]) for row in rows if row["half"] in half)
         print(f"{half}: {', '.join(f'{outcome}: {count}' for outcome, count in sorted(counts.items()))}")
     for row in rows if listed else ():

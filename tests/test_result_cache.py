@@ -82,10 +82,6 @@ def test_another_load_of_the_run_leaves_nothing_of_the_first(run: Run, tmp_path:
     assert {file for file in again.path.with_suffix(".results").rglob("*") if file.is_file()} == set(after)
 
 
-def test_small_runs_are_counted_when_they_are_asked_for(run: Run):
-    assert precompute_results(run) == []
-
-
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every result counts as slow."""
@@ -227,14 +223,10 @@ def test_a_load_does_not_wait_for_what_pages_show_first(run: Run, tmp_path: Path
     assert not outdated.exists()
 
 
-def test_of_a_small_run_only_the_positions_are_found(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(result_cache, "MIN_FOR_POSITIONS", 1)
-    (file,) = precompute_results(run)
-    assert file.name == "question_positions-of-every-question.parquet"
-
-
-def test_a_run_of_few_pairs_starts_no_process(run: Run, tmp_path: Path):
+def test_of_a_small_run_only_the_positions_are_found_and_without_a_process(run: Run, tmp_path: Path):
     assert result_cache.prepare_in_background(run, tmp_path) is None
+    assert files_of(run) == precompute_results(run)
+    assert [file.name for file in files_of(run)] == ["question_positions-of-every-question.parquet"]
 
 
 def test_results_of_a_store_that_was_loaded_again_meanwhile_are_not_kept(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -32,7 +32,7 @@ from audit.terms import INTENDED_USE, fill
 MAX_STEM = 120
 """Letters in the name of a figure's file; file systems take 255 bytes."""
 MANIFEST, PAPER_TEXT = "manifest.json", "methods_and_results.md"
-SYNTHETIC = "Synthetic data: it describes no real {handbook}, {center} or {patient}. Not for clinical use."
+SYNTHETIC = "Synthetic data: it describes no real {handbook}, {center} or {patient}. Not for use in practice."
 SAME_STATE = (
     "The same command on the same state writes the same files; only the date in this one differs. Pictures also depend on "
     "the fonts and the Chromium of the machine."

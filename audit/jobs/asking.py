@@ -95,6 +95,7 @@ class Asked:
     encoded    (handbooks that the sentence model has read, all handbooks), where it has not read all and words were compared
     errors     how often such a search errs on questions of known answer, as `generator_errors` of a manifest; None: not measured
     seconds    duration, once the handbooks were ready
+    near       ids of the questions of the run that are nearest in meaning, the nearest first
     """
 
     question: str
@@ -104,6 +105,7 @@ class Asked:
     encoded: tuple[int, int] | None = None
     errors: Mapping[str, Any] | None = None
     seconds: float = 0.0
+    near: tuple[str, ...] = ()
 
     def by_state(self) -> dict[Found | None, tuple[AskedHandbook, ...]]:
         """The handbooks of each state that has any, in the order of STATES."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from audit.queries.nearest_questions import NearQuestion, nearest_questions
+from audit.queries.nearest_questions import NearQuestion, nearest_questions, question_index
 from audit.store.connection import Connection, rows
 
-COUNT = 3
+COUNT, ALL = 3, 1_000
 MIN_SCORE, ALIKE = 0.25, 0.5
 """The score from which a question is worth a look, and from which it may ask the same."""
 ANSWERS = """
@@ -25,7 +25,7 @@ from judged_pairs join questions using (question) where question_id = $question
 class QuestionLike:
     """A question of the run.
 
-    score                 nearness, from MIN_SCORE to 1
+    score                 nearness of the words, from 0 to 1
     answered_by           ids of the handbooks that answer it
     present, disagreeing  pairs in which both handbooks answer, and those of them that disagree
     """
@@ -43,10 +43,16 @@ class QuestionLike:
         return self.score >= ALIKE
 
 
-def questions_like(con: Connection, text: str) -> tuple[QuestionLike, ...]:
-    """At most COUNT questions that are near to a text, the nearest first; () where none is."""
-    near = [one for one in nearest_questions(con, text, COUNT) if one.score >= MIN_SCORE]
-    return tuple(_question_like(con, one) for one in near)
+def questions_like(con: Connection, text: str, meant: tuple[str, ...] = ()) -> tuple[QuestionLike, ...]:
+    """At most COUNT questions that are near to a text, the nearest first; () where none is.
+
+    meant  ids of those that something nearer to meaning than words found, the nearest first: they come first
+    """
+    by_words = {one.question_id: one for one in nearest_questions(con, text, ALL)}
+    names = {entry.value: entry.name for entry in question_index(con)[0]}
+    first = [by_words.get(number) or NearQuestion(number, names[number], 0.0) for number in meant if number in names]
+    near = [one for one in by_words.values() if one.score >= MIN_SCORE and one.question_id not in meant]
+    return tuple(_question_like(con, one) for one in [*first, *near][:COUNT])
 
 
 def _question_like(con: Connection, near: NearQuestion) -> QuestionLike:

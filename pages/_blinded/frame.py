@@ -18,7 +18,7 @@ from pages._blinded.access import require_role
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
 PLAIN_IN_LABELS = re.compile(r"\\([(),;'?%])")
-SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {patient}. Not for clinical use."
+SYNTHETIC = ":orange-badge[Synthetic data] No real {handbook}, {center} or {patient}. Not for use in practice."
 
 
 def escaped(text: object) -> str:

@@ -47,7 +47,7 @@ def source_of(run: Run) -> str:
     totals = run.report.get("totals", {})
     counts = {word: int(totals.get(word, {}).get("loaded", 0)) for word in COUNTED}
     n = ", ".join(f"{count:,} {run.term(word, count)}" for word, count in counts.items() if count)
-    made = " Synthetic data, not for clinical use." if run.synthetic else ""
+    made = " Synthetic data, not for use in practice." if run.synthetic else ""
     return (f"Run of {n}. " if n else "") + f"Source: {run.title} ({run.key}).{made}"
 
 

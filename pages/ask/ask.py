@@ -87,9 +87,15 @@ with page("Ask", LEAD, without_pairs=LEAD) as run:
         prepare(run, Settings().data_dir)
         st.stop()
     alike = load(questions_like, run, text=question)
-    run_questions(run, alike)
+    nearest = st.empty()
+    with nearest.container():
+        run_questions(run, alike)
     names = handbook_names(load(handbook_list, run))
     asked = asked_of(run, question, scope)
+    if (by_meaning := load(questions_like, run, text=question, meant=asked.near)) != alike:
+        alike = by_meaning
+        with nearest.container():
+            run_questions(run, alike)
     passages(run, asked, names, alike)
     written_answer(run, asked, names)
     keep_question(run, asked)

@@ -14,6 +14,7 @@ import os
 import pickle
 import sys
 from collections import OrderedDict
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -58,7 +59,9 @@ class Runs:
                 start_preparing(request.store, request.folder)
         self._runs.move_to_end(request.digest)
         run = self._runs[request.digest]
-        return None if request.question is None else run.ask(request.question, request.scope, step)
+        if request.question is None:
+            return None
+        return replace(run.ask(request.question, request.scope, step), near=tuple(self.near(request)))
 
 
 def send(stream: BinaryIO, kind: str, content: object) -> None:

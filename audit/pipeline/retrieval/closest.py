@@ -81,7 +81,7 @@ def passage_places(document: Document) -> PassagePlaces:
         for number, section in enumerate(document.sections)
         if not is_navigation(section)
         for place in _of_section(number, section)
-        if not all(section.text[start:end].rstrip().endswith("?") for start, end in place.statements)
+        if not all(section.text[start:end].rstrip().endswith(("?", ":")) for start, end in place.statements)
     )
 
 

@@ -343,7 +343,7 @@ def test_a_study_drawn_from_a_synthetic_run_says_so_on_each_of_its_pages(page, l
 
 def test_a_study_of_real_texts_has_no_such_notice(folk, as_user: SignIn):
     study_of(folk, 2)
-    assert "Not for clinical use" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
+    assert "Not for use in practice" not in words_on(as_user("petra", "study")) + words_on(as_user("ana", "annotate"))
 
 
 def same(before, store) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def test_static_vectors_compare_until_the_model_has_read_the_questions(run: Run,
     questions = RunQuestions(run.path, MODEL, tmp_path)
     assert not questions.is_prepared
     assert questions.near("what about q1") == ["q1", "q2"]
-    assert questions.near("football results of saturday") == []
+    assert questions.near("") == []
     questions.prepare()
     assert questions.near("behind the wheel") == ["q2"], "no word of it is in the run"
     READ.clear()
@@ -46,6 +47,18 @@ def test_static_vectors_compare_until_the_model_has_read_the_questions(run: Run,
     again.prepare()
     assert again.near("q1 wheel")[0] == "q2"
     assert READ == [["q1 wheel"]], "what is stored is not read again"
+
+
+def test_the_words_of_its_answers_find_a_question(tmp_path: Path) -> None:
+    release = release_from(tmp_path, "q1 kidney ab=CONSISTENT\nq2 kidney ab=CONSISTENT", [handbook("a"), handbook("b")])
+    answers = [json.loads(line) for line in (release / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    for answer in answers:
+        answer["answer"] = f"Never touch {'cigarettes' if answer['question_id'] == 'q2' else 'raw fish'}."
+    (release / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)), encoding="utf-8")
+    questions = RunQuestions(load(release, tmp_path / "data").run.path, None, tmp_path / "indexes")
+    assert questions.near("cigarettes")[0] == "q2"
+    assert questions.near("fish")[0] == "q1"
+    assert questions.is_prepared, "what was counted is kept"
 
 
 @pytest.mark.slow
