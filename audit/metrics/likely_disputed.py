@@ -11,10 +11,11 @@ import pandas as pd
 from scipy.special import expit, logit, ndtri
 
 from audit.metrics import metric
+from audit.metrics._cited import differing_amounts
 from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT
 from audit.queries.judge_errors import RATED, MeasuredErrors, judge_errors
-from audit.stats.intervals import TAIL, Floats
-from audit.stats.latent_positions import JudgeErrors, Partitions, listed, partitions, share_disputed
+from audit.stats.intervals import TAIL, Floats, Ints
+from audit.stats.latent_positions import JudgeErrors, Partitions, cited_amounts, listed, partitions, share_disputed
 from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
@@ -29,7 +30,9 @@ from questions left join judged_pairs using (question) group by all order by que
 """
 HOW = (
     "{Handbooks} that share a position agree; the judge calls an agreement a disagreement, and the reverse, at the stated rates. "
-    "What that says of positions is computed with all pairs of {a_question} together: one stray label among many is no dispute."
+    "What that says of positions is computed with all pairs of {a_question} together: one stray label among many is no dispute. "
+    "Where the judge cites amounts, a disagreement counts for less if both answers state one, and for more if each states "
+    "another; by how much is learned from the run."
 )
 ERRORS_NOTE = (
     f"Error rates: false alarms from {RATED}, drawn towards the assumed 5 % that count as 20 ratings; without ratings, assumed. "
@@ -161,23 +164,29 @@ def disputed_share_corrected(con: Connection) -> pd.DataFrame:
 
 
 def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
-    """What the labels say of each question with a present pair."""
+    """What labels, and the amounts that the judge cites for them, say of each question with a present pair."""
     columns = arrays(con, PAIRS_SQL)
     question, starts = np.unique(columns["question"], return_index=True)
     ends = [*starts[1:], len(columns["question"])][: len(starts)]
-    disagrees = [_called(columns, start, end) for start, end in zip(starts, ends, strict=True)]
-    found = [partitions(errors.evidence(one)) for one in disagrees]
+    called = [_called(columns, start, end) for start, end in zip(starts, ends, strict=True)]
+    disagrees, evidence = [one for _, one in called], [errors.evidence(one) for _, one in called]
+    found = [partitions(one) for one in evidence]
+    differing = differing_amounts(con, dict(zip(question.tolist(), (handbooks for handbooks, _ in called), strict=True)))
+    amounts = cited_amounts(found, share_disputed(np.array([one.log_odds for one in found])), differing)
+    for place, cited in enumerate(differing):
+        if not np.isnan(cited).all():
+            found[place] = partitions(evidence[place] + amounts.evidence(cited))
     return QuestionEvidence(question.tolist(), [len(one) for one in disagrees], found, disagrees)
 
 
-def _called(columns: dict[str, np.ndarray], start: int, end: int) -> Floats:
-    """Every two handbooks of one question: 1 where the judge calls it a disagreement, 0 an agreement, NaN no present pair."""
+def _called(columns: dict[str, np.ndarray], start: int, end: int) -> tuple[Ints, Floats]:
+    """The handbooks of one question, and every two: 1 where the judge calls it a disagreement, 0 an agreement, NaN no pair."""
     a, b = columns["handbook_a"][start:end], columns["handbook_b"][start:end]
     handbooks, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     first, second = places[: end - start], places[end - start :]
     matrix = np.full((len(handbooks), len(handbooks)), np.nan)
     matrix[first, second] = matrix[second, first] = columns["disagrees"][start:end].astype(float)
-    return matrix
+    return handbooks, matrix
 
 
 def _ends(evidence: QuestionEvidence, share: float, measured: MeasuredErrors) -> tuple[float, float]:
