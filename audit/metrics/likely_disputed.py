@@ -220,3 +220,57 @@ def _moves(evidence: QuestionEvidence, errors: JudgeErrors, change: tuple[JudgeE
         ]
         shares.append(share_disputed(np.array(moved)))
     return abs(shares[1] - shares[0]) / 2
+
+
+THRESHOLDS = (0.05, *(step / 10 for step in range(1, 10)), 0.95)
+PER_100 = "per 100 {questions}"
+DECISIONS_TABLE = TableSpec(
+    "What showing {questions} as disputed costs and gains, by the probability from which they are shown",
+    (
+        Column.share("threshold", "From probability"), Column.count("shown", "Shown", "{questions}"),
+        Column.decimal("shown_per_100", "Shown", PER_100), Column.decimal("found", "Disputed", f"shown, {PER_100}"),
+        Column.decimal("false", "Not disputed", f"shown, {PER_100}"),
+        Column.decimal("missed", "Disputed", f"not shown, {PER_100}"),
+        Column.decimal("net_benefit", "Net benefit", PER_100),
+    ),
+    (
+        HOW,
+        "Expected numbers, from the probability of each {question}. The net benefit takes a false one as p / (1 - p) times as "
+        "bad as a found one is good, p being the probability from which they are shown: from one half on, both count alike "
+        "(Vickers and Elkin 2006).",
+    ),
+)  # fmt: skip
+DECISIONS_GLOSSARY = {
+    "net benefit": "How many disputed {questions} a list finds, less the ones on it that are not disputed, weighed by what a "
+    "reader thinks them worth (Vickers and Elkin 2006, Med. Decis. Making 26).",
+}
+
+
+@metric(sql=QUESTIONS_SQL, table=DECISIONS_TABLE, glossary=DECISIONS_GLOSSARY)
+def dispute_decisions(con: Connection) -> pd.DataFrame:
+    """What showing the questions whose probability of a dispute is at least a threshold finds, and what it costs.
+
+    One row per threshold; no row where no question has a verdict:
+        threshold   float in (0, 1)
+        shown       int, questions with at least this probability
+        shown_per_100, found, false, missed  float in [0, 100], per 100 questions with a verdict: questions that are shown; of
+                    them disputed and not; disputed ones that are not shown. Expected, from the probabilities
+        net_benefit float, found - false * threshold / (1 - threshold)
+
+    Source: audit.stats.latent_positions; Vickers and Elkin (2006), Med. Decis. Making 26.
+    """
+    scored = int((frame(con, QUESTIONS_SQL)["scored"] > 0).sum())
+    return decisions(likely_disputed(con)["probability"].dropna().to_numpy(), scored)
+
+
+def decisions(probability: Floats, questions: int) -> pd.DataFrame:
+    """The rows of `dispute_decisions`: `probability` of each question that has one, of so many with a verdict."""
+    rows = []
+    for threshold in THRESHOLDS if questions else ():
+        shown = probability >= threshold
+        found, missed = probability[shown].sum(), probability[~shown].sum()
+        rows.append(
+            (threshold, int(shown.sum()), *(100 * np.array([shown.sum(), found, shown.sum() - found, missed]) / questions))
+        )
+    table = pd.DataFrame(rows, columns=["threshold", "shown", "shown_per_100", "found", "false", "missed"])
+    return table.assign(net_benefit=table["found"] - table["false"] * table["threshold"] / (1 - table["threshold"]))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 
-from audit.metrics.likely_disputed import disputed_share_corrected, likely_disputed
+from audit.metrics.likely_disputed import decisions, dispute_decisions, disputed_share_corrected, likely_disputed
 from audit.queries.judge_errors import ASSUMED_ERRORS
 from audit.store.connection import open_store
 from tests.support.loading import load
@@ -58,3 +59,15 @@ def test_ratings_that_deny_a_disagreement_raise_the_rate_of_false_alarms(label, 
         (row,) = disputed_share_corrected(con).to_dict("records")
     assert (row["errors"], row["rated"]) == ("ratings of this run", 2)
     assert row["false"] == pytest.approx(false)
+
+
+def test_what_a_list_finds_and_costs_by_hand(store):
+    # Of five questions with a verdict, four have a pair: from .5 on, .9 and .6 are shown
+    row = decisions(np.array([0.9, 0.6, 0.2, 0.05]), 5).set_index("threshold").loc[0.5]
+    assert row.to_dict() == pytest.approx(
+        {"shown": 2, "shown_per_100": 40, "found": 30, "false": 10, "missed": 5, "net_benefit": 20}
+    )
+    table = dispute_decisions(store(TABLE))
+    assert table["shown"].is_monotonic_decreasing
+    assert (table["found"] + table["missed"]).nunique() == 1 or np.ptp(table["found"] + table["missed"]) < 1e-9
+    assert decisions(np.zeros(0), 0).empty
