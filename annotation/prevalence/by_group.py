@@ -54,8 +54,8 @@ def corrected_by_group(ratings: Ratings, groups: pd.DataFrame, counts: pd.DataFr
 
     In simulated studies of 160 items and 6 groups in which the judge errs differently, the root mean squared error fell from 6.4
     points to 4.4, the rank correlation with the truth rose from .52 to .65, and intervals covered it in 94 %; where groups hardly
-    differ, from 4.9 to 3.1 and 99 %. Where the judge is milder in two groups of six whatever the label, those groups are covered in
-    87 to 95 %, 62 to 83 % if the errors of labels were taken as independent (tests/annotation/prevalence/test_by_group.py).
+    differ, from 4.9 to 3.1 and 99 %. Where the judge is milder in two groups of six whatever the label, those groups are covered
+    in 87 to 95 %, 62 to 83 % if the errors of labels were taken as independent (tests/annotation/prevalence/test_by_group.py).
 
     Raises AuditError as `annotation.prevalence.estimates.prevalence` does.
     """

@@ -39,10 +39,12 @@ from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, Sampl
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
+from audit.queries.judge_errors import MeasuredErrors, measured_errors
 from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
 from audit.tables import Column, TableSpec
-from audit.vocabulary import DISAGREEING, LABELS, Label
+from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, Label
 
+DISAGREEING_CODES = [label.code for label in DISAGREEING]
 DISAGREES = "disagrees"
 """DIVERGENT or CONTRADICTORY."""
 ROWS = (*(label.value for label in LABELS), DISAGREES)
@@ -169,7 +171,7 @@ def _one_label(codes: Codes) -> Floats:
 
 def append_disagreement(shares: Floats) -> Floats:
     """Shares of labels (rows, labels) with a further column for `disagrees`."""
-    return np.column_stack([shares, shares[:, [label.code for label in DISAGREEING]].sum(axis=1)])
+    return np.column_stack([shares, shares[:, DISAGREEING_CODES].sum(axis=1)])
 
 
 def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
@@ -251,13 +253,24 @@ def corrected_disagreement(ratings: Ratings, human: str = GOLD) -> CorrectedRate
     return CorrectedRate(float(own), *estimate, int(rated.sum()), round(design.pairs.sum()), slope)
 
 
+def errors_of(ratings: Ratings) -> MeasuredErrors | None:
+    """How often the judge errs on pairs in which both answer, by these ratings; None where it is unknown how they were drawn."""
+    if ratings.design is None:
+        return None
+    labels, judge = human_labels(ratings), ratings.labels[JUDGE]
+    rated = ~np.isnan(labels[:, 0])
+    own = rated & np.isin(judge, [label.code for label in PRESENT_LABELS])
+    disagreeing = append_disagreement(labels[own])[:, -1]
+    return measured_errors(item_weights(ratings.design, rated)[own], disagreeing, np.isin(judge[own], DISAGREEING_CODES) * 1.0)
+
+
 def _slope(labels: Floats, judge: Codes, weight: Floats) -> float:
     """Of the disagreements by raters, the share that the judge calls so, minus the same of the agreements."""
     known = np.nan_to_num(labels)
-    disagreeing = known[:, [label.code for label in DISAGREEING]].sum(axis=1)
+    disagreeing = known[:, DISAGREEING_CODES].sum(axis=1)
     agreeing = weight * (known.sum(axis=1) - disagreeing - known[:, Label.ABSENT.code])
     disagreeing = weight * disagreeing
-    called = np.isin(judge, [label.code for label in DISAGREEING])
+    called = np.isin(judge, DISAGREEING_CODES)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(disagreeing[called].sum() / disagreeing.sum() - agreeing[called].sum() / agreeing.sum())
 
