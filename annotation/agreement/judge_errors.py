@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from annotation.agreement.tables import LABEL
 from annotation.prevalence.estimates import human_labels
 from annotation.ratings.table import JUDGE, Ratings
 from audit.stats.cusum import FALSE_ALARMS, ODDS, Cusum, cusum
@@ -17,7 +18,7 @@ NOT_RATED = "not rated"
 ERRORS_TABLE = TableSpec(
     "Where the judge errs, by rated items",
     (
-        Column.text("by", "Grouped by"), Column.text("group", "Group"), Column.count("n", "Rated", "items"),
+        Column.text("by", "Grouped by"), Column.text("group", "Group", words=LABEL.words), Column.count("n", "Rated", "items"),
         Column.decimal("errors", "Errors", "items"), Column.share("own", "Errors", "share of its own"),
         Column.share("value", "Errors, drawn towards all"), Column.text("note", "Note"),
     ),
@@ -33,9 +34,9 @@ ERRORS_TABLE = TableSpec(
     ),
 )  # fmt: skip
 TIME_NOTE = (
-    f"Each item adds the evidence that an error is {ODDS:g} times as likely (by its odds) as items with this label of the judge "
-    f"have on average; the sum never falls below 0. Where the order of items means nothing, it passes the limit in "
-    f"{FALSE_ALARMS:.0%} of studies (found by shuffling these items)."
+    f"Each error adds to the sum, and each right label takes from it: the evidence for {ODDS:g} times the usual odds of an error "
+    f"with this label of the judge. It never falls below 0. Where the order of items means nothing, it passes the limit in "
+    f"{100 * FALSE_ALARMS:g} % of studies (found by shuffling these items)."
 )
 
 

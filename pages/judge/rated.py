@@ -43,7 +43,7 @@ def rated_section(run: Run) -> None:
     groups, missing = _groups(run, source)
     errors = judge_errors_by_group(source.ratings, groups, missing)
     counts(run, "{title}: {n} rated pairs.", title=source.title, n=f"{source.rated:,}")
-    table(errors, "judge_errors", ERRORS_TABLE.columns, rows=12)
+    table(errors, "judge_errors", ERRORS_TABLE.columns, rows=12, decimals=1)
     csv_button(with_population_column(errors, ERRORS_TABLE.population), "judge_errors", f"{run.run_id}_judge_errors.csv")
     with st.popover("How this is computed", icon=":material/functions:"):
         for note in ERRORS_TABLE.notes:
