@@ -34,10 +34,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from annotation.agreement.measures import PRECISION
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
 from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, SampleDesign, width_of
-from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
+from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, reference_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.schemes import PAIRS
 from audit.errors import AuditError
 from audit.queries.judge_errors import MeasuredErrors, measured_errors
 from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
@@ -347,6 +349,24 @@ def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> Confir
     else:
         share = ShareEstimate(np.array(events / n if n else math.nan), *wilson(events, n))
     return ConfirmedCalls(n, int((given[own] == 1).sum()), int(((given[own] > 0) & (given[own] < 1)).sum()), share)
+
+
+def with_disputes_in_parts(figures: pd.DataFrame, ratings: Ratings, by: str) -> pd.DataFrame:
+    """Figures of the judge by a reference standard, with the precision of `confirmed_calls`: one rule wherever it is shown.
+
+    figures  name, label, scope, value, low, high, n. Changed are those of labels with an open dispute, and only where each label
+             is a stratum of its own, so that precision in the sample is that in the run
+    """
+    design = ratings.design
+    if ratings.scheme is not PAIRS or by != reference_standard(ratings) or (design is not None and design.verdict is not None):
+        return figures
+    found = figures.copy()
+    for place in found.index[(found["name"] == PRECISION) & found["label"].isin([label.value for label in LABELS])]:
+        calls = confirmed_calls(ratings, Label(found.loc[place, "label"]))
+        if calls.divided:
+            found.loc[place, ["value", "low", "high"]] = [float(part) for part in calls.share]
+            found.loc[place, "n"] = calls.rated
+    return found
 
 
 # -- Error rates of annotators and probable true labels, from three or more ratings of each item -------------
