@@ -64,7 +64,7 @@ BY_LABEL_TABLE = TableSpec(
     (REFERENCE, LABEL, FIGURE, ITEMS, *VALUES, NOTE),
     (
         "n: items in the denominator: for precision, those with this label by the judge; for recall, by raters; for F1, by "
-        "either.",
+        "either. An open dispute counts in parts in precision, as in corrected shares; recall and F1 leave it out.",
         SCOPES,
         INTERVALS,
     ),

@@ -54,7 +54,8 @@ def corrected_by_group(ratings: Ratings, groups: pd.DataFrame, counts: pd.DataFr
 
     In simulated studies of 160 items and 6 groups in which the judge errs differently, the root mean squared error fell from 6.4
     points to 4.4, the rank correlation with the truth rose from .52 to .65, and intervals covered it in 94 %; where groups hardly
-    differ, from 4.9 to 3.1 and 99 % (tests/annotation/prevalence/test_by_group.py).
+    differ, from 4.9 to 3.1 and 99 %. Where the judge is milder in two groups of six whatever the label, those groups are covered
+    in 87 to 95 %, 62 to 83 % if the errors of labels were taken as independent (tests/annotation/prevalence/test_by_group.py).
 
     Raises AuditError as `annotation.prevalence.estimates.prevalence` does.
     """
@@ -162,7 +163,21 @@ def _composite(pairs: Floats, sample: _Sample) -> tuple[Floats, Floats, Floats, 
         rate = (share * disagreeing).sum(axis=1) / answered
         of_own = weight**2 * within / np.maximum(sample.items, 1)
         # The difference between groups is uncertain, so the interval allows for half a standard error more than estimated
-        of_run = (1 - weight) ** 2 * (within / sample.all_items + between + between_error / 2)
-        variance = np.where(pairs > 0, share**2 * (of_own + of_run), 0.0).sum(axis=1) / answered**2
+        of_run = (1 - weight) ** 2 * within / sample.all_items
+        of_group = (1 - weight) * np.sqrt(_apart(sample) + between_error / 2)
+        variance = np.where(pairs > 0, share**2 * (of_own + of_run), 0.0).sum(axis=1)
+        # A judge that is milder in a group is so for all labels: these errors do not cancel
+        variance = (variance + np.where(pairs > 0, share * of_group, 0.0).sum(axis=1) ** 2) / answered**2
     items = np.where(pairs > 0, sample.all_items, 0.0).sum(axis=1)
     return rate, np.sqrt(variance), items, np.where(np.isnan(rate), np.nan, (np.nan_to_num(share) * weight).sum(axis=1))
+
+
+def _apart(sample: _Sample) -> Floats:
+    """How far the judge's errors in a group may be from those in the run, squared, (groups, labels).
+
+    The variance between groups, or what the group's own items show beyond chance where that is more: a judge that errs much more
+    in one group than in the others has few large differences, not many small ones, and shrinking hides them (Efron and Morris
+    1972, J. Am. Stat. Assoc. 67).
+    """
+    shown = (sample.disagreeing - sample.all_disagreeing) ** 2 - sample.within / np.maximum(sample.items, 1)
+    return np.maximum(np.where(sample.items > 0, np.nan_to_num(shown), 0.0), sample.between[0])

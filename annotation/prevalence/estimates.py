@@ -34,15 +34,19 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from annotation.agreement.measures import PRECISION
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
 from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, SampleDesign, width_of
-from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, votes
+from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, reference_standard, votes
 from annotation.ratings.table import GOLD, JUDGE, Ratings
+from annotation.schemes import PAIRS
 from audit.errors import AuditError
+from audit.queries.judge_errors import MeasuredErrors, measured_errors
 from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
 from audit.tables import Column, TableSpec
-from audit.vocabulary import DISAGREEING, LABELS, Label
+from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, Label
 
+DISAGREEING_CODES = [label.code for label in DISAGREEING]
 DISAGREES = "disagrees"
 """DIVERGENT or CONTRADICTORY."""
 ROWS = (*(label.value for label in LABELS), DISAGREES)
@@ -169,7 +173,7 @@ def _one_label(codes: Codes) -> Floats:
 
 def append_disagreement(shares: Floats) -> Floats:
     """Shares of labels (rows, labels) with a further column for `disagrees`."""
-    return np.column_stack([shares, shares[:, [label.code for label in DISAGREEING]].sum(axis=1)])
+    return np.column_stack([shares, shares[:, DISAGREEING_CODES].sum(axis=1)])
 
 
 def corrected_shares(design: SampleDesign, labels: Floats) -> ShareEstimate:
@@ -251,13 +255,24 @@ def corrected_disagreement(ratings: Ratings, human: str = GOLD) -> CorrectedRate
     return CorrectedRate(float(own), *estimate, int(rated.sum()), round(design.pairs.sum()), slope)
 
 
+def errors_of(ratings: Ratings) -> MeasuredErrors | None:
+    """How often the judge errs on pairs in which both answer, by these ratings; None where it is unknown how they were drawn."""
+    if ratings.design is None:
+        return None
+    labels, judge = human_labels(ratings), ratings.labels[JUDGE]
+    rated = ~np.isnan(labels[:, 0])
+    own = rated & np.isin(judge, [label.code for label in PRESENT_LABELS])
+    disagreeing = append_disagreement(labels[own])[:, -1]
+    return measured_errors(item_weights(ratings.design, rated)[own], disagreeing, np.isin(judge[own], DISAGREEING_CODES) * 1.0)
+
+
 def _slope(labels: Floats, judge: Codes, weight: Floats) -> float:
     """Of the disagreements by raters, the share that the judge calls so, minus the same of the agreements."""
     known = np.nan_to_num(labels)
-    disagreeing = known[:, [label.code for label in DISAGREEING]].sum(axis=1)
+    disagreeing = known[:, DISAGREEING_CODES].sum(axis=1)
     agreeing = weight * (known.sum(axis=1) - disagreeing - known[:, Label.ABSENT.code])
     disagreeing = weight * disagreeing
-    called = np.isin(judge, [label.code for label in DISAGREEING])
+    called = np.isin(judge, DISAGREEING_CODES)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(disagreeing[called].sum() / disagreeing.sum() - agreeing[called].sum() / agreeing.sum())
 
@@ -334,6 +349,24 @@ def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> Confir
     else:
         share = ShareEstimate(np.array(events / n if n else math.nan), *wilson(events, n))
     return ConfirmedCalls(n, int((given[own] == 1).sum()), int(((given[own] > 0) & (given[own] < 1)).sum()), share)
+
+
+def with_disputes_in_parts(figures: pd.DataFrame, ratings: Ratings, by: str) -> pd.DataFrame:
+    """Figures of the judge by a reference standard, with the precision of `confirmed_calls`: one rule wherever it is shown.
+
+    figures  name, label, scope, value, low, high, n. Changed are those of labels with an open dispute, and only where each label
+             is a stratum of its own, so that precision in the sample is that in the run
+    """
+    design = ratings.design
+    if ratings.scheme is not PAIRS or by != reference_standard(ratings) or (design is not None and design.verdict is not None):
+        return figures
+    found = figures.copy()
+    for place in found.index[(found["name"] == PRECISION) & found["label"].isin([label.value for label in LABELS])]:
+        calls = confirmed_calls(ratings, Label(found.loc[place, "label"]))
+        if calls.divided:
+            found.loc[place, ["value", "low", "high"]] = [float(part) for part in calls.share]
+            found.loc[place, "n"] = calls.rated
+    return found
 
 
 # -- Error rates of annotators and probable true labels, from three or more ratings of each item -------------

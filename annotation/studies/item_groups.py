@@ -28,6 +28,7 @@ LENGTHS = 3
 LENGTH_NAMES = ("shortest", "middle", "longest")
 BY_CENTER = "center"
 BY_LABEL, BY_ORGAN, BY_TOPIC, BY_PHASE, BY_LENGTH = "label by the judge", "organ", "topic", "phase", "length of the answers"
+BY_MONTH = "month of the first rating"
 
 
 def item_groups(store: LabelStore, study_id: str, con: Connection | None = None) -> pd.DataFrame:
@@ -37,9 +38,29 @@ def item_groups(store: LabelStore, study_id: str, con: Connection | None = None)
     Length: thirds of the items by the number of words of both answers together, equal numbers on the same side.
     """
     items = _study_items(store, study_id)
-    parts = [_by_label(store, study_id, items), *(_of_run(items, con) if con is not None else ()), _by_length(items)]
+    rated = rated_at(store, study_id)
+    month = items.assign(by=BY_MONTH, group=items["item_id"].map(rated.str[:7])).dropna(subset=["group"]).sort_values("group")
+    parts = [_by_label(store, study_id, items), *(_of_run(items, con) if con is not None else ()), _by_length(items), month]
     groups: pd.DataFrame = pd.concat(parts, ignore_index=True)
     return groups[["item_id", "by", "group"]]
+
+
+def rated_at(store: LabelStore, study_id: str) -> pd.Series:
+    """When each study item was first rated, by item id, earliest first: ISO 8601 timestamps of the last revision."""
+    rows = [row for row in assignment_rows(store, study_id) if row["kind"] == ItemKind.STUDY and row["submitted_at"]]
+    table = pd.DataFrame([(row["item_id"], row["submitted_at"]) for row in rows], columns=["item_id", "at"])
+    return table.groupby("item_id")["at"].min().sort_values(kind="stable")
+
+
+def unrated_groups(groups: pd.DataFrame, con: Connection) -> pd.DataFrame:
+    """The organs and topics of a run in which nobody rated an item: columns by and group."""
+    named = [(by, name) for by, statement in ((BY_ORGAN, ORGANS), (BY_TOPIC, TOPICS)) for name in _names(con, statement)]
+    known = set(groups[["by", "group"]].itertuples(index=False, name=None))
+    return pd.DataFrame([one for one in named if one not in known], columns=["by", "group"])
+
+
+def _names(con: Connection, statement: str) -> list[str]:
+    return sorted(frame(con, statement)["name"].dropna().unique())
 
 
 def pair_groups(items: pd.DataFrame, con: Connection) -> pd.DataFrame:

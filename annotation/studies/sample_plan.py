@@ -10,9 +10,9 @@ import numpy as np
 
 from annotation.agreement.comparisons import imagined_labels
 from annotation.label_store.engine import StudyError
-from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, disagreement_rate
 from annotation.prevalence.planning import expected_half_width, neyman, rate_spread
-from annotation.ratings.design import PRESCREENED, Floats
+from annotation.ratings.design import PRESCREENED, Floats, SampleDesign
 from annotation.studies.registration import Registration
 from audit.formatting import fixed
 from audit.stats.intervals import wilson
@@ -247,12 +247,14 @@ class ExpectedPrecision:
 
     items       study items
     agreement   ends of the 95 % Wilson interval of an agreement of 80 % on these items
-    half_width  of the 95 % interval of the corrected share of disagreeing pairs in the run; NaN where a stratum has no item
+    half_width  of the 95 % interval of the figure; NaN where a stratum has no item
+    figure      R_DIV, or another for which the share of disagreeing pairs in the run is stated
     """
 
     items: int
     agreement: tuple[float, float]
     half_width: float
+    figure: str = ""
 
     def sentence(self, confirmed: float) -> str:
         """The expectation and what it assumes, in words."""
@@ -263,21 +265,26 @@ class ExpectedPrecision:
             f"{self.items:,} items: an agreement of {_percent(AGREEMENT)} would have a 95 % interval of {low} to {high} %."
         )
         if np.isnan(self.half_width):
-            return (
-                f"{agreement} A label of the judge has no item, so the share of disagreement in the whole run would stay unknown."
-            )
+            return f"{agreement} A label of the judge has no item, so the {EXPECTED[self.figure == R_DIV]} would stay unknown."
         return (
-            f"{agreement} The corrected share of disagreement in the whole run is expected within "
+            f"{agreement} The corrected {EXPECTED[self.figure == R_DIV]} is expected within "
             f"±{fixed(100 * self.half_width, 1)} points, if annotators confirm {_percent(confirmed)} of the judge's labels "
             f"({_percent(CONFIRMED_ABSENT)} of its ABSENT ones) and choose the other labels equally often."
         )
 
 
-def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> ExpectedPrecision:
+EXPECTED = (
+    "share of disagreement in the whole run",
+    "rate of disagreement among pairs in which both answers address the question",
+)
+
+
+def expected_precision(strata: Sequence[StratumPlan], confirmed: float, figure: str = "") -> ExpectedPrecision:
     """The precision that a sample is expected to have.
 
     strata     of pairs, as `allocate_items` gives them; those without a pair are left out
     confirmed  assumed share of the judge's labels that people confirm, in [0, 1]; the rest is spread evenly over the other labels
+    figure     R_DIV where that is what the study is designed for; else the share of disagreeing pairs in the run is expected
     """
     items = sum(stratum.study for stratum in strata)
     # Pre-screened pairs that are a stratum of their own are a check, and taken as absent
@@ -286,16 +293,21 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float) -> Expec
     n = max(items, 1)
     low, high = (float(end) for end in wilson(AGREEMENT * n, n))
     if not items or any(stratum.study == 0 for stratum in own):
-        return ExpectedPrecision(items, (low, high), float("nan"))
+        return ExpectedPrecision(items, (low, high), float("nan"), figure)
     # By label alone, as the corrected shares are estimated where a second criterion divides the labels
     labels = list(dict.fromkeys(stratum.label for stratum in own))
-    share = np.array([_disagreeing(label, confirmed) for label in labels])
+    share = np.array([_called(label, confirmed, DISAGREEING) for label in labels])
     rated, pairs = (
         np.array([sum(getattr(s, name) for s in own if s.label == label) for label in labels], dtype=float)
         for name in ("study", "population")
     )
+    if figure == R_DIV:  # pairs that are known to be absent are in neither part of it
+        absent = np.array([_called(label, confirmed, (Label.ABSENT,)) for label in labels])
+        design = SampleDesign(tuple(labels), pairs, np.array([], dtype=np.intp))
+        _, *ends = disagreement_rate(share * rated, absent * rated, rated, design)
+        return ExpectedPrecision(items, (low, high), (ends[1] - ends[0]) / 2, figure)
     judged_share = float(pairs.sum() / (pairs.sum() + known))
-    return ExpectedPrecision(items, (low, high), expected_half_width(share, rated, pairs) * judged_share)
+    return ExpectedPrecision(items, (low, high), expected_half_width(share, rated, pairs) * judged_share, figure)
 
 
 def with_earlier(strata: Sequence[StratumPlan], earlier: Mapping[str, int]) -> list[StratumPlan]:
@@ -308,9 +320,8 @@ def _percent(share: float) -> str:
     return f"{fixed(100 * share, 0)} %"
 
 
-def _disagreeing(judged: str, confirmed: float) -> float:
-    """The share of the pairs with this label by the judge that people are assumed to call divergent or contradictory."""
+def _called(judged: str, confirmed: float, labels: Sequence[Label]) -> float:
+    """The share of the pairs with this label by the judge that people are assumed to give one of `labels`."""
     confirmed = max(confirmed, CONFIRMED_ABSENT) if judged == Label.ABSENT else confirmed
     other = (1 - confirmed) / (len(Label) - 1)
-    disagreeing = sum(label != judged for label in DISAGREEING)
-    return (confirmed if judged in DISAGREEING else 0.0) + disagreeing * other
+    return (confirmed if judged in labels else 0.0) + sum(label != judged for label in labels) * other

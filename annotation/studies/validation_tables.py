@@ -26,7 +26,7 @@ from annotation.agreement.tables import (
 )
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence, with_disputes_in_parts
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
@@ -168,7 +168,8 @@ def by_label_table(data: ValidationData) -> Table:
 
 def _by_label(data: ValidationData, by: str) -> Table:
     figures = data.report.figures
-    wide = figures_by_scope(figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)])
+    own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)]
+    wide = figures_by_scope(with_disputes_in_parts(own, data.ratings, by))
     return data.table(_named("study_by_label", by), BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
 
 

@@ -13,7 +13,7 @@ from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
 from audit.queries.judge_errors import ASSUMED_ERRORS
 from audit.queries.lookup import question_number
-from audit.stats.latent_positions import best_partition, partitions
+from audit.stats.latent_positions import Partitions, best_partition, partitions
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.cited_amounts import cited_amounts
@@ -83,24 +83,41 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
 
     Raises NotInRunError when the question is not in the run. Source of the order: Bar-Joseph et al. 2001.
     """
+    return doubted_groups(con, question_id)[0]
+
+
+class Doubt(NamedTuple):
+    """What is known of the positions of the handbooks that answer a question: by id, in the order of `found`."""
+
+    handbook_ids: list[str]
+    found: Partitions
+
+    def at_least(self, members: Collection[str]) -> int:
+        """Of these handbooks, how many share one position: the lower end of a 95 % credible interval."""
+        return self.found.at_least(AS_LIKELY, np.flatnonzero([one in members for one in self.handbook_ids]))
+
+
+def doubted_groups(con: Connection, question_id: str) -> tuple[pd.DataFrame, Doubt]:
+    """The table of `position_groups`, and how sure its groups are."""
     question = {"question": question_number(con, question_id)}
     labels, disputes = matrix(con, question_id).to_numpy(dtype=object), disputes_on(con, question["question"])
     return in_groups(frame(con, GROUPS_SQL, question), labels, disputes)
 
 
-def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> pd.DataFrame:
+def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> tuple[pd.DataFrame, Doubt]:
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
     labels    handbooks x handbooks, in the order of the table: the values of `matrix`
     disputes  the pairs that disagree; without them the labels alone make the groups
     """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
-    order, group = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes)
+    order, group, found = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes)
     grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
     others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
     grouped["size"] = grouped["group"].map(grouped["group"].value_counts()).astype("Int64")
     counted = _with_pairs_inside(grouped, labels)
-    return counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
+    ordered = counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
+    return ordered, Doubt(table["handbook_id"].iloc[answering].tolist(), found)
 
 
 def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute]) -> Seriation:
@@ -196,11 +213,12 @@ MAX_DISPUTES = 150
 
 class Seriation(NamedTuple):
     """`order`: positions in the matrix, agreeing neighbours side by side. `position_group`: one number per handbook of the
-    matrix, groups counted from 0 along the order.
+    matrix, groups counted from 0 along the order. `found`: how probable all groups are.
     """
 
     order: Numbers
     position_group: Numbers
+    found: Partitions
 
 
 def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriation:
@@ -213,7 +231,7 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     """
     count = len(labels)
     if count < 2:
-        return Seriation(np.arange(count), np.zeros(count, dtype=np.int64))
+        return Seriation(np.arange(count), np.zeros(count, dtype=np.int64), partitions(np.zeros((count, count))))
     # scipy takes 0.2 s to import, and most pages never need it.
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
@@ -226,10 +244,11 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     # Where the judge called no disagreement there is nothing to set side by side
     called = bool(apart) or bool((disagrees == 1).any())
     doubt = (0.0 if count < FEW_HANDBOOKS else DOUBT) if called else 1.0
-    groups = best_partition(partitions(evidence), evidence, AS_LIKELY, doubt).astype(np.int64)
+    found = partitions(evidence)
+    groups = best_partition(found, evidence, AS_LIKELY, doubt).astype(np.int64)
     condensed = squareform(distances(labels) + count * (groups[:, None] != groups), checks=False)
     order = leaves_list(optimal_leaf_ordering(linkage(condensed, method="average"), condensed)).astype(np.int64)
-    return Seriation(order, _numbered_along(order, groups))
+    return Seriation(order, _numbered_along(order, groups), found)
 
 
 def distances(labels: Labels) -> Distances:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
 from audit.metrics._held import Held, Sentence, read_positions
-from audit.metrics.position_groups import ANSWERS, position_groups
+from audit.metrics.position_groups import ANSWERS, Doubt, doubted_groups
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
@@ -46,17 +46,20 @@ TABLE = TableSpec(
     (
         Column.count("position", "Position"), Column.text("aspect", "About"), Column.text("statement", "Statement"),
         Column.text("value", "Value"), Column.count("size", "Held by", "{handbooks}"),
+        Column.count("at_least", "At least", "{handbooks}"),
         Column.named("handbook_id", "{Handbook}"), Column.text("quote", "Its words"), Column.text("lead", "Above them"),
         Column.count("start", "From character"), Column.count("end", "To character"), Column.text("method", "Found by"),
     ),
     (
         "Taken from the release if it has any, else from the judge's labels: they propose which {handbooks} agree; each holds a "
         "position only if a sentence of its own states it. The others that speak of it have no position number.",
+        "At least: so many of them share one position, the judge's errors taken into account (the lower end of a 95 % credible "
+        "interval, from the labels of all pairs; how often the judge errs is assumed).",
     ),
 )  # fmt: skip
 
 
-INTEGERS = {"position": "Int64", "size": "int64", "start": "Int64", "end": "Int64"}
+INTEGERS = {"position": "Int64", "size": "int64", "at_least": "Int64", "start": "Int64", "end": "Int64"}
 COLUMN_TYPES = {column.name: INTEGERS.get(column.name, "str") for column in TABLE.columns}
 
 
@@ -83,6 +86,7 @@ class Position:
     statement  the quote of the holder that best represents all of them
     value      the quantity that all holders state and that sets the position apart ("6 months"); None if there is none
     method     how it was found: "labels", "judge" or "release"
+    at_least   of the holders, those that share one position by the labels of all pairs: lower end of a 95 % credible interval
     """
 
     aspect: str
@@ -90,6 +94,7 @@ class Position:
     value: str | None
     holders: tuple[Holder, ...]
     method: str = PositionMethod.LABELS
+    at_least: int | None = None
 
 
 @dataclass(frozen=True)
@@ -145,7 +150,7 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
 
         position   int, from 1; missing for a handbook that says something else
         aspect, statement, value, method  as in `Position`; value missing if there is none
-        size       int, handbooks that hold it
+        size       int, handbooks that hold it; at_least as in `Position`
         handbook_id, quote, lead, start, end  as in `Holder`; start and end count characters of the answer, from 0,
                    and are missing where the release came without answers
 
@@ -163,7 +168,8 @@ def question_positions(con: Connection, question_id: str) -> pd.DataFrame:
 def _row(holder: Holder, position: Position, number: int | None) -> dict[str, object]:
     return {
         "position": number, "aspect": position.aspect, "statement": position.statement if number else SOMETHING_ELSE,
-        "value": position.value, "size": len(position.holders), "handbook_id": holder.handbook_id, "quote": holder.quote,
+        "value": position.value, "size": len(position.holders), "at_least": position.at_least,
+        "handbook_id": holder.handbook_id, "quote": holder.quote,
         "lead": holder.lead, "start": holder.start, "end": holder.end, "method": position.method,
     }  # fmt: skip
 
@@ -183,14 +189,17 @@ def positions_of(con: Connection, question_id: str) -> QuestionPositions:
     Raises NotInRunError when the question is not in the run.
     """
     stored = rows(con, STORED, {"question": question_number(con, question_id)})
-    return QuestionPositions(_stored_positions(stored)) if stored else positions_from_labels(con, question_id)
+    if not stored:
+        return positions_from_labels(con, question_id)
+    doubt = doubted_groups(con, question_id)[1]
+    return QuestionPositions(tuple(_doubted(position, doubt) for position in _stored_positions(stored)))
 
 
 def positions_from_labels(con: Connection, question_id: str) -> QuestionPositions:
     """Positions from labels only, ignoring those of the release. Raises NotInRunError when the question is not in the run."""
     number = {"question": question_number(con, question_id)}
     question, aspect, _ = rows(con, POSITIONS_SQL, number)[0]
-    grouped = position_groups(con, question_id)
+    grouped, doubt = doubted_groups(con, question_id)
     # Whose every pair is judged ABSENT does not speak of it, whatever its text is like
     compared = [handbook_id for (handbook_id,) in rows(con, COMPARED, number)]
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna() & grouped["handbook_id"].isin(compared)]
@@ -198,7 +207,7 @@ def positions_from_labels(con: Connection, question_id: str) -> QuestionPosition
     consistent = [frozenset(pair) for pair in rows(con, CONSISTENT, number)]
     read = read_positions(question, aspect or "", answers, groups, disputes_on(con, number["question"]), consistent)
     return QuestionPositions(
-        tuple(_position(held, aspect or "") for held in read.held),
+        tuple(_doubted(_position(held, aspect or ""), doubt) for held in read.held),
         tuple(map(_holder, read.others)),
         _clearest(read.clearest, answers),
     )
@@ -207,6 +216,10 @@ def positions_from_labels(con: Connection, question_id: str) -> QuestionPosition
 def _position(held: Held, aspect: str) -> Position:
     holders = tuple(map(_holder, held.sentences))
     return Position(aspect, words_of(holders[0]), held.value, holders)
+
+
+def _doubted(position: Position, doubt: Doubt) -> Position:
+    return replace(position, at_least=doubt.at_least({holder.handbook_id for holder in position.holders}))
 
 
 def _holder(sentence: Sentence) -> Holder:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from audit.stats.intervals import Floats
 from audit.stats.latent_positions import JudgeErrors
 from audit.store.connection import Connection, frame
 from audit.vocabulary import DISAGREEING, sql_list
@@ -58,16 +59,23 @@ def judge_errors(con: Connection) -> MeasuredErrors:
     Rated pairs are weighted back to the run by their stratum, and drawn towards ASSUMED_ERRORS, which counts as ASSUMED_ITEMS
     rated agreements: a few ratings do not prove that a judge never errs.
     """
-    table = frame(con, VERDICTS)
-    agreeing = table["weight"].to_numpy(dtype=float) * (1 - table["disagreeing"].to_numpy(dtype=float))
-    called = table["called"].to_numpy(dtype=float)
+    table = frame(con, VERDICTS).astype(float)
+    return measured_errors(*(table[name].to_numpy() for name in ("weight", "disagreeing", "called")))
+
+
+def measured_errors(weight: Floats, disagreeing: Floats, called: Floats) -> MeasuredErrors:
+    """The error rates by rated pairs in which both answer, as `judge_errors` describes them; each argument (pairs,).
+
+    weight  pairs of the run that each stands for; disagreeing  share of its raters who say so; called  1 where the judge does
+    """
+    agreeing = weight * (1 - disagreeing)
     effective = agreeing.sum() ** 2 / (agreeing**2).sum() if agreeing.any() else 0.0
     measured = float((agreeing * called).sum() / agreeing.sum()) if effective else 0.0
     rates = (
         (effective * measured + ASSUMED_ITEMS * ASSUMED_ERRORS.false) / (effective + ASSUMED_ITEMS), effective + ASSUMED_ITEMS,
     ), (ASSUMED_ERRORS.missed, ASSUMED_ITEMS)  # fmt: skip
     (false, missed), (se_false, se_missed) = zip(*((rate, _se(rate, items)) for rate, items in rates), strict=True)
-    return MeasuredErrors(JudgeErrors(float(false), missed), se_false, se_missed, len(table))
+    return MeasuredErrors(JudgeErrors(float(false), missed), se_false, se_missed, len(called))
 
 
 def _se(rate: float, items: float) -> float:

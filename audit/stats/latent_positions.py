@@ -6,6 +6,9 @@ and misses a disagreeing one with probability `missed`. So each labelled pair is
 as guests sit down at tables (Ewens; concentration CONCENTRATION), except that the probability of a single position is a parameter
 of its own, which the questions of a run share (`share_disputed`).
 
+A judge errs more often on some questions than on others, and then its labels alone cannot tell errors from positions. Where it
+cites amounts for a disagreement, the answers can: `cited_amounts` learns from the run how far they do.
+
 Up to MAX_ENUMERATED handbooks all partitions are summed. For more, PARTICLES partitions grow by one handbook at a time, weighted
 by their evidence, and each handbook is then moved again several times (a particle filter with Gibbs moves; seeded). The
 probability of a single position needs no draw: its evidence is known, and the filter estimates that of all partitions together.
@@ -16,13 +19,14 @@ Efron et al. (2001), J. Am. Stat. Assoc. 96 (local false discovery rates).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from audit.stats.intervals import Floats, Ints
+from audit.stats.intervals import TAIL, Floats, Ints
 
 CONCENTRATION = 1.0
 MAX_ENUMERATED, MAX_POSITIONS = 8, 10
@@ -49,6 +53,34 @@ class JudgeErrors:
         return np.where(np.isnan(disagrees), 0.0, np.where(disagrees > 0.5, called, not_called))
 
 
+IMAGINED_AMOUNTS, DIFFER_BEFOREHAND = 10.0, (0.2, 0.8)
+"""Beforehand, as if so many cited pairs of one position and of two had been seen, with differing amounts in these shares."""
+
+
+@dataclass(frozen=True)
+class CitedAmounts:
+    """How often the amounts that a judge cites for a disagreement are told apart by the answers, and not stated by both.
+
+    same   probability of this where two handbooks share a position; apart  where they do not
+    """
+
+    same: float
+    apart: float
+
+    def evidence(self, differing: Floats) -> Floats:
+        """The evidence of each pair; `differing` is 1 where the cited amounts differ, 0 where both state one, NaN where unknown.
+
+        One handbook's amount is in all its pairs: all of a question count as at most as many facts as it has further handbooks.
+        """
+        told = np.where(differing > 0.5, np.log(self.same / self.apart), np.log((1 - self.same) / (1 - self.apart)))
+        return np.where(np.isnan(differing), 0.0, told) * _facts_each(differing)
+
+
+def _facts_each(differing: Floats) -> float:
+    known = float((~np.isnan(differing)).sum()) / 2
+    return min(1.0, (len(differing) - 1) / known) if known else 0.0
+
+
 @dataclass(frozen=True)
 class Partitions:
     """What the labels of one question say of its positions, for a prior without the run's share of disputed questions.
@@ -67,6 +99,21 @@ class Partitions:
         if not len(self.drawn):
             return 0.0
         return float(1 / (1 + np.exp(-np.clip(self.log_odds + np.log(share / (1 - share)), -700, 700))))
+
+    def same(self, share: float) -> Floats:
+        """(handbooks, handbooks): the probability that two share a position."""
+        apart, places = self.disputed(share), range(self.drawn.shape[1])
+        together = [self.weight @ (self.drawn == self.drawn[:, [place]]) for place in places] if len(self.drawn) else 1.0
+        return np.asarray(1 - apart + apart * np.asarray(together)) * np.ones((len(places), len(places)))
+
+    def at_least(self, share: float, members: Ints, tail: float = TAIL) -> int:
+        """The lower end of the 95 % credible interval for how many of these handbooks share one position."""
+        if not len(self.drawn):
+            return len(members)
+        own = self.drawn[:, members]
+        largest = (own[:, :, None] == own[:, None, :]).sum(axis=2).max(axis=1, initial=0)
+        mass = np.bincount(largest, weights=self.weight * self.disputed(share), minlength=len(members) + 1)
+        return int(np.searchsorted(np.cumsum(mass), tail, side="right").clip(max=len(members)))
 
     def log_odds_with(self, change: Floats) -> float:
         """The log odds with so much more evidence of each pair, by reweighting the partitions: for small changes.
@@ -132,6 +179,20 @@ def share_disputed(log_odds: Floats, rounds: int = 200) -> float:
         # Half an imagined question of each kind keeps the share within its bounds
         share = float((probability.sum() + 0.5) / (len(log_odds) + 1))
     return share
+
+
+def cited_amounts(found: Sequence[Partitions], share: float, differing: Sequence[Floats]) -> CitedAmounts:
+    """How often cited amounts differ within positions and across, over the questions of a run: one step of EM.
+
+    found      what the labels alone say of each question; differing  as in `CitedAmounts.evidence`, one matrix a question
+    """
+    counts = IMAGINED_AMOUNTS * np.array([[part, 1 - part] for part in DIFFER_BEFOREHAND])
+    for one, cited in zip(found, differing, strict=True):
+        a, b = np.nonzero(np.triu(~np.isnan(cited), 1))
+        if len(a):
+            differ, same = cited[a, b], one.same(share)[a, b]
+            counts += _facts_each(cited) * np.array([same, 1 - same]) @ np.array([differ, 1 - differ]).T
+    return CitedAmounts(*(counts[:, 0] / counts.sum(axis=1)).tolist())
 
 
 def listed(probability: Floats, false_discoveries: float) -> npt.NDArray[np.bool_]:

@@ -6,11 +6,12 @@ import math
 
 import streamlit as st
 
+from annotation.prevalence.estimates import errors_of
 from audit.charts.style import interval, percent
-from audit.metrics.likely_disputed import disputed_share_corrected
-from audit.queries.judge_errors import RATED
+from audit.metrics.likely_disputed import disputed_share_corrected, share_with
 from audit.store.runs import Run
 from pages._shared.loaders import load
+from pages._shared.rating_sources import rating_sources
 from pages._shared.widgets import counts, say
 
 SENTENCE = (
@@ -29,12 +30,19 @@ ASSUMED = (
 
 
 def disputed_share(run: Run) -> None:
-    """The corrected share with its interval, and where the judge's error rates are from; nothing for a run without a verdict."""
-    row = load(disputed_share_corrected, run).iloc[0]
+    """The corrected share with its interval, and where the judge's error rates are from; nothing for a run without a verdict.
+
+    A study of the run that is kept here measures false alarms better than what the release brings, or an assumption.
+    """
+    table = load(disputed_share_corrected, run)
+    row = table.iloc[0]
     if math.isnan(row["share"]):
         return
-    span = interval(row["share_low"], row["share_high"], 0) or "interval unknown"
-    st.markdown(say(run, SENTENCE, share=percent(row["share"], 0), span=span, judged=percent(row["judged"], 0)))
-    template = FROM_RATINGS if row["errors"] == RATED else ASSUMED
-    values = {"false": percent(row["false"], 0), "missed": percent(row["missed"], 0), "rated": f"{row['rated']:,}"}
-    counts(run, f"{BASIS} {template}", n=f"{row['questions']:,}", **values)
+    share, low, high, false, rated = row[["share", "share_low", "share_high", "false", "rated"]]
+    studies = (errors_of(source.ratings) for source in rating_sources(run) if source.study_id)
+    if measured := next((known for known in studies if known and known.rated), None):
+        (share, low, high), false, rated = share_with(table, measured), measured.errors.false, measured.rated
+    span = interval(low, high, 0) or "interval unknown"
+    st.markdown(say(run, SENTENCE, share=percent(share, 0), span=span, judged=percent(row["judged"], 0)))
+    values = {"false": percent(false, 0), "missed": percent(row["missed"], 0), "rated": f"{rated:,}"}
+    counts(run, f"{BASIS} {FROM_RATINGS if rated else ASSUMED}", n=f"{row['questions']:,}", **values)

@@ -22,7 +22,7 @@ from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
 from pages._shared.pickers import named_by
 from pages._shared.position_cards import CSS as POSITIONS_CSS
-from pages._shared.position_cards import most_differing, position_cards, positions_on, without_answer
+from pages._shared.position_cards import doubt_words, most_differing, position_cards, positions_on, without_answer
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
@@ -158,7 +158,7 @@ POSITIONS, LETTERS = 3, 110
 
 
 def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -> str:
-    """The sentence, as plain text: `15 handbooks say 3 months, 4 say 6 months; 5 do not address it.`
+    """The sentence, as plain text: `15 of 19 handbooks (at least 13) say 3 months, 4 say 6 months; 5 do not address it.`
 
     numbers  of `counts_on` this question
     """
@@ -177,7 +177,8 @@ def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]
 def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -> str:
     if found.positions:
         shown = found.positions[:POSITIONS]
-        said = [_said(run, position, is_first=number == 0) for number, position in enumerate(shown)]
+        first = f" of {numbers['answering']:,} {run.term('handbook', numbers['answering'])}"
+        said = [_said(position, "" if number else first) for number, position in enumerate(shown)]
         left = len(found.positions) - len(shown)
         return ", ".join(said) + (f", and there {'is' if left == 1 else 'are'} {left} more" if left else "")
     n, topic = numbers["answering"], found.certain.topic if found.certain else ""
@@ -193,10 +194,10 @@ def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -
     return f"{n:,} {run.term('handbook', n)} answer, and no two of them were found to disagree"
 
 
-def _said(run: Run, position: Position, *, is_first: bool) -> str:
+def _said(position: Position, of: str) -> str:
     n = len(position.holders)
-    who = f"{n:,} {run.term('handbook', n)}" if is_first else f"{n:,}"
-    return f"{who} {'says' if n == 1 else 'say'} {position.value or _quoted(position.statement)}"
+    words = position.value or _quoted(position.statement)
+    return f"{n:,}{of}{doubt_words(position)} {'says' if n == 1 else 'say'} {words}"
 
 
 def _quoted(statement: str) -> str:

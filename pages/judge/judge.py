@@ -30,6 +30,7 @@ from pages._shared.page import page
 from pages._shared.pickers import named_by, pick_one
 from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
 from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table
+from pages.judge.rated import rated_section
 
 LEAD = (
     "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
@@ -300,6 +301,7 @@ def _marked(text: str, item: PlantedItem, side: ChangedSide) -> Markup:
 with page("Judge", LEAD) as run:
     reading = load(READING.metric, run)
     judge_section(run, reading)
+    rated_section(run)
     consistency_section(run)
     planted_section(run)
     replies_section(run, reading)

@@ -45,7 +45,7 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     question_id = str(row["question_id"])
     found = positions_on(run, question_id)
     cards = [card_of(position, centers) for position in found.positions[:POSITIONS]]
-    lines = [(card, who_holds(run, card.members)) for card in cards]
+    lines = [(card, who_holds(run, card.members, card.doubt)) for card in cards]
     # Without values the quotes below say it
     is_short = all(position.value for position in found.positions)
     told = who_says_what(run, found, load(counts_on, run, question_id=question_id)) if is_short else ""
@@ -54,12 +54,12 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     return rendered("start/dispute.html", told=told, lines=lines, judged=judged, summary=summary)
 
 
-def who_holds(run: Run, centers: list[str]) -> str:
-    """`6 handbooks: Alder (3), Cedar (2), Birch`: the holders of a position by center."""
+def who_holds(run: Run, centers: list[str], doubt: str = "") -> str:
+    """`6 handbooks (at least 5): Alder (3), Cedar (2), Birch`: the holders of a position by center."""
     held = Counter(centers).most_common()
     named = [f"{display_name(center)} ({count})" if count > 1 else display_name(center) for center, count in held[:CENTERS]]
     others = [f"{len(held) - CENTERS} more"] if len(held) > CENTERS else []
-    count = f"{len(centers)} {terms(run)['handbooks']}: " if len(centers) > 1 else ""
+    count = f"{len(centers)} {terms(run)['handbooks']}{doubt}: " if len(centers) > 1 else ""
     return count + ", ".join(named + others)
 
 

@@ -21,6 +21,7 @@ from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
 from audit.charts.style import interval, percent
 from audit.evaluation.retrieval_measures import search_curves
+from audit.exports.sections.pairs import DECISIONS
 from audit.exports.table_model import with_population_column
 from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.labels import disagreement_bounds
@@ -34,6 +35,7 @@ from audit.vocabulary import LABELS, PASSAGES_GENERATOR, Label
 from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
+from pages._shared import sections
 from pages._shared.found_states import errors_of
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -367,4 +369,5 @@ with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
     if run.manifest.get("generator") == PASSAGES_GENERATOR:
         search_section(run)
     counted_otherwise(run)
+    sections.show(run, DECISIONS)
     asked_again(run)

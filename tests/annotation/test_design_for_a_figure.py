@@ -129,6 +129,20 @@ def test_the_precision_to_expect_takes_them_as_absent() -> None:
     assert twice / once == pytest.approx((judged + 21_276) / (judged + 2 * 21_276))
 
 
+def test_the_precision_to_expect_is_that_of_r_div_where_the_study_is_designed_for_it() -> None:
+    # 100 DIVERGENT pairs of which .8 + .05 disagree and .05 are absent; pre-screened ones are in neither part. Delta method for
+    # .85 / .95 of 50 of 100: sd of an item sqrt(.85 (1 - r)^2 + .1 r^2), the finite factor (100 - 50) / 100
+    strata = [StratumPlan("DIVERGENT", None, 100, 50, 0), StratumPlan("ABSENT", PRESCREENED, 900, 6, 0)]
+    rate = 0.85 / 0.95
+    spread = np.sqrt((0.85 * (1 - rate) ** 2 + 0.1 * rate**2) / 50 * 0.5) / 0.95
+    found = expected_precision(strata, 0.8, "r_div")
+    # The quotient's interval allows for more than the delta method: numerator and denominator may err in opposite ways
+    assert 1.96 * spread < found.half_width < 1.5 * 1.96 * spread
+    assert "rate of disagreement among pairs in which both answers address the question is expected" in found.sentence(0.8)
+    # Of the example, what simulated studies of this design have
+    assert expected_precision(designed(), 0.8, "r_div").half_width == pytest.approx(simulated(designed())[0], abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("other", "fault"),
     [

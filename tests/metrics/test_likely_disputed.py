@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 
-from audit.metrics.likely_disputed import disputed_share_corrected, likely_disputed
-from audit.queries.judge_errors import ASSUMED_ERRORS
+from audit.metrics.likely_disputed import decisions, dispute_decisions, disputed_share_corrected, likely_disputed, share_with
+from audit.queries.judge_errors import ASSUMED_ERRORS, MeasuredErrors
+from audit.stats.latent_positions import JudgeErrors
 from audit.store.connection import open_store
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -34,15 +36,29 @@ def test_a_stray_label_among_many_is_less_probably_a_dispute_than_the_only_label
 
 
 def test_the_corrected_share_is_of_the_questions_with_a_verdict_and_says_where_the_rates_are_from(store):
-    (row,) = disputed_share_corrected(store(TABLE)).to_dict("records")
+    (row, *supposed) = disputed_share_corrected(store(TABLE)).to_dict("records")
     assert (row["questions"], row["called"], row["judged"]) == (4, 2, 0.5)
     assert row["share_low"] < row["share"] < row["share_high"] <= 0.75
     assert (row["errors"], row["rated"]) == ("assumed", 0)
     assert (row["false"], row["missed"]) == (ASSUMED_ERRORS.false, ASSUMED_ERRORS.missed)
+    # The more often it sees what is not there, the fewer are disputed; at the assumed rate the share is the first row's
+    shares = {one["false"]: one["share"] for one in supposed}
+    assert sorted(shares.values(), reverse=True) == list(shares.values())
+    assert shares[0.05] == pytest.approx(row["share"])
+
+
+def test_the_share_by_other_ratings_is_between_those_of_the_supposed_rates(store):
+    table = disputed_share_corrected(store(TABLE))
+    value, low, high = share_with(table, MeasuredErrors(JudgeErrors(0.05, 0.15), 1e-9, 0.08, 40))
+    at = table[(table["errors"] == "supposed") & (table["false"] == 0.05)].iloc[0]
+    assert (value, low, high) == pytest.approx(tuple(at[["share", "share_low", "share_high"]]))
+    unsure = share_with(table, MeasuredErrors(JudgeErrors(0.05, 0.15), 0.03, 0.08, 40))
+    assert unsure[0] == value
+    assert unsure[1] < low < high < unsure[2]
 
 
 def test_a_run_in_which_nobody_answers_has_no_share(store):
-    (row,) = disputed_share_corrected(store("q1 kidney ab=ABSENT")).to_dict("records")
+    (row, *_) = disputed_share_corrected(store("q1 kidney ab=ABSENT")).to_dict("records")
     assert (row["questions"], row["called"], row["listed"]) == (1, 0, 0)
     assert row["share"] != row["share"]
 
@@ -55,6 +71,18 @@ def test_ratings_that_deny_a_disagreement_raise_the_rate_of_false_alarms(label, 
     head = "item_id,question_id,handbook_a,handbook_b,stratum,design_weight,judge,annotator_a,annotator_b"
     (folder / "annotations" / "validation_labels.csv").write_text("\n".join([head, *rows]), "utf-8")
     with open_store(load(folder, tmp_path / "data").run.path) as con:
-        (row,) = disputed_share_corrected(con).to_dict("records")
+        (row, *_) = disputed_share_corrected(con).to_dict("records")
     assert (row["errors"], row["rated"]) == ("ratings of this run", 2)
     assert row["false"] == pytest.approx(false)
+
+
+def test_what_a_list_finds_and_costs_by_hand(store):
+    # Of five questions with a verdict, four have a pair: from .5 on, .9 and .6 are shown
+    row = decisions(np.array([0.9, 0.6, 0.2, 0.05]), 5).set_index("threshold").loc[0.5]
+    assert row.to_dict() == pytest.approx(
+        {"shown": 2, "shown_per_100": 40, "found": 30, "false": 10, "missed": 5, "net_benefit": 20}
+    )
+    table = dispute_decisions(store(TABLE))
+    assert table["shown"].is_monotonic_decreasing
+    assert (table["found"] + table["missed"]).nunique() == 1 or np.ptp(table["found"] + table["missed"]) < 1e-9
+    assert decisions(np.zeros(0), 0).empty

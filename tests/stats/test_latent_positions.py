@@ -10,9 +10,11 @@ import pytest
 from audit.stats import latent_positions
 from audit.stats.latent_positions import (
     CONCENTRATION,
+    CitedAmounts,
     JudgeErrors,
     Partitions,
     best_partition,
+    cited_amounts,
     listed,
     partitions,
     share_disputed,
@@ -141,3 +143,40 @@ def test_a_list_is_as_long_as_its_false_ones_allow():
     # Means of 1 - p: .01, .03, .047, .135
     assert listed(np.array([0.6, 0.95, 0.99, 0.92]), 0.05).tolist() == [False, True, True, True]
     assert not listed(np.array([0.5, 0.2]), 0.05).any()
+
+
+def test_amounts_that_the_judge_cites_count_as_facts_of_handbooks_and_their_worth_is_learned_from_the_run():
+    # Two questions of two handbooks: surely two positions with differing amounts, surely one with one amount
+    apart, same = Partitions(np.array([[0, 1]]), np.ones(1), 50.0), Partitions(np.array([[0, 1]]), np.ones(1), -50.0)
+    differ, equal = (np.array([[np.nan, value], [value, np.nan]]) for value in (1.0, 0.0))
+    found = cited_amounts([apart, same], 0.5, [differ, equal])
+    assert (found.same, found.apart) == (pytest.approx(2 / 11), pytest.approx(9 / 11))  # 2 of 10 and 8 of 10 were imagined
+    assert found.evidence(differ)[0, 1] == pytest.approx(np.log(2 / 9))
+    assert found.evidence(equal)[0, 1] == pytest.approx(np.log(9 / 2))
+    # Three pairs of three handbooks are two facts; a pair without amounts is none
+    three = np.where(np.eye(3, dtype=bool), np.nan, 1.0)
+    assert found.evidence(three)[0, 1] == pytest.approx(np.log(2 / 9) * 2 / 3)
+    assert not CitedAmounts(0.1, 0.9).evidence(np.full((3, 3), np.nan)).any()
+
+
+def test_the_credible_number_that_share_a_position_by_hand():
+    # All four together with .5; else three of four with .4 * 2 / 2 = .4, two of four with .1
+    found = Partitions(np.array([[0, 0, 0, 1], [0, 0, 1, 1]]), np.array([0.8, 0.2]), 0.0)
+    everyone = np.arange(4)
+    assert found.disputed(0.5) == 0.5
+    assert [found.at_least(0.5, everyone, tail) for tail in (0.05, 0.15, 0.55)] == [2, 3, 4]
+    assert found.at_least(0.5, np.array([0, 1])) == 2
+    assert Partitions(np.zeros((0, 1), dtype=int), np.zeros(0), -np.inf).at_least(0.5, np.array([0])) == 1
+
+
+def test_at_least_so_many_share_a_position_in_simulated_questions_with_judges_of_several_kinds():
+    rng = np.random.default_rng(5)
+    for errors in (JudgeErrors(0.02, 0.08), JudgeErrors(0.08, 0.3)):
+        held = []
+        for _ in range(60):
+            truth = rng.choice(3, rng.integers(5, 25), p=[0.6, 0.3, 0.1])
+            evidence = evidence_of(labelled(rng, truth, errors))
+            found = partitions(evidence)
+            members = np.flatnonzero(best_partition(found, evidence, 0.5) == 0)
+            held.append(found.at_least(0.5, members) <= np.bincount(truth[members]).max())
+        assert np.mean(held) >= 0.93

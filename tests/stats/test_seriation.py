@@ -27,7 +27,7 @@ def square(rows):
 
 
 def members(labels):
-    order, group = seriate(labels)
+    order, group, _ = seriate(labels)
     assert sorted(order.tolist()) == list(range(len(labels)))
     return {frozenset(np.flatnonzero(group == number).tolist()) for number in set(group.tolist())}
 
@@ -81,7 +81,7 @@ def test_every_group_is_contiguous_in_the_order_and_numbered_along_it():
                            / = /
                              / =
                                /""")
-    order, group = seriate(labels)
+    order, group, _ = seriate(labels)
     assert group[order].tolist() == [0, 0, 0, 1, 1, 1]
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import pandas as pd
 
 from audit.charts.coverage import coverage_figure, coverage_rows
+from audit.charts.decisions import decision_figure
 from audit.charts.found_states import state_bars
 from audit.charts.funnel import funnel
 from audit.charts.labels import share_heatmap, two_step_bar
@@ -24,10 +25,21 @@ from audit.charts.rates import (
 from audit.charts.style import Figure, handbook_names
 from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import TableMaker, listed_as, own_table, rows_of, total_of
+from audit.exports.sections.model import (
+    Drawing,
+    SectionSpec,
+    TableMaker,
+    if_empty,
+    listed_as,
+    own_table,
+    picture_of,
+    rows_of,
+    total_of,
+)
 from audit.exports.table_model import Picture, Table, estimate, table_of
 from audit.metrics._shared import ABSENCE, HANDBOOKS, ORGAN, PAIRS, PRESENT, QUESTIONS
 from audit.metrics.composition import NOT_STATED, used_columns
+from audit.metrics.likely_disputed import dispute_decisions
 from audit.metrics.silence import GROUPS
 from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.runs import Run
@@ -183,13 +195,27 @@ def _with_rho(context: ExportContext, table: Table) -> Table:
     return table.noted(f"{words}{shown('rho_disputed')}; of rate and mean significance {shown('rho_significance')}.")
 
 
+DECISIONS = SectionSpec(
+    dispute_decisions,
+    key="decisions",
+    heading="What does a list of disputed {questions} find, and what does it cost?",
+    drawing=Drawing(
+        "dispute_decisions",
+        "Disputed {questions} that a list shows or not, and others that it shows, by the probability from which it shows them",
+        decision_figure,
+        alt="Of 100, how many are disputed and shown, shown without being disputed, and disputed but not shown.",
+    ),
+    columns=("threshold", "shown", "found", "false", "missed", "net_benefit"),
+    notes=True,
+    decimals=1,
+)
 LABEL_TABLES: tuple[TableMaker, ...] = (
     own_table("labels"),
     significance,
     own_table("organs"),
     own_table("topics", level="topic"),
     own_table("topics", stem="subtopics", title="The rates by subtopic", missing=_no_subtopic, level="subtopic"),
-    *map(own_table, ("disputed_share_corrected", "likely_disputed", "disputed_shares")),
+    *map(own_table, ("disputed_share_corrected", "likely_disputed", "dispute_decisions", "disputed_shares")),
     *map(own_table, ("centers", "center_case_mix", "disagreement_bounds", "label_entropy")),
     own_table("severity", finish=_with_rho, level="topic"),
     own_table("severity_rho"),
@@ -231,7 +257,9 @@ def topics(context: ExportContext) -> list[Picture]:
     return [Picture("topics", context.fill("Three rates by {topic}, with 95 % intervals"), figure)]
 
 
-LABEL_PICTURES = (labels, organs, organ_labels, topics)
+LABEL_PICTURES = (
+    labels, organs, organ_labels, topics, picture_of(DECISIONS, if_empty("No {{question}} of run {key} has a verdict.")),
+)  # fmt: skip
 """How pairs were labelled, as figures."""
 
 # -- coverage ----------------------------------------------------------------------------------------------------------

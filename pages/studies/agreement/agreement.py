@@ -47,7 +47,8 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.prevalence.sentences import least_confirmed_sentence
+from annotation.prevalence.estimates import confirmed_calls, with_disputes_in_parts
+from annotation.prevalence.sentences import confirmed_words, least_confirmed_sentence
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
@@ -66,6 +67,7 @@ from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
 from audit.store.runs import Run
 from audit.tables import Row
+from audit.vocabulary import LABELS, Label
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
@@ -112,13 +114,13 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
-        st.caption(escaped(f"{capitalised(left_open)}. These are not compared with the judge."))
+        st.caption(escaped(f"{capitalised(left_open)}. They count in parts in precision; nothing else compares them with the judge."))
 
 
 def judge_section(shown: ShownStudy, by: str) -> None:
     """Precision and recall of each label by one reference standard, and the matrix behind them."""
     st.header("The judge, label by label", anchor=False)
-    rows = label_rows(shown.report, by)
+    rows = label_rows(shown.report, shown.ratings, by)
     if rows.empty:
         st.markdown(escaped(f"No item has both a label by {shown.name(by)} and a verdict of the judge yet."))
         return
@@ -241,7 +243,8 @@ def any_two(shown: ShownStudy) -> None:
         rows = rows_of(report.figures, comparison, SAMPLE)
     headline(rows, report.scheme.headline)
     defined_figures(rows[rows["label"] == ""], shown_scope)
-    by_label(rows[rows["label"] != ""], shown_scope)
+    of_labels = rows[rows["label"] != ""]
+    by_label(with_disputes_in_parts(of_labels, shown.ratings, comparison[1]), shown_scope)
     csv_button(with_population_column(rows, FIGURES_TABLE.population), "figures", f"{study_id}_agreement.csv")
     of_judge = comparison[0] == "label" and comparison[2] == JUDGE
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
@@ -397,7 +400,7 @@ def show_items(study: Study, items: list[str], *, judged: bool) -> None:
     st.text(f"{labels}." if verdict is None else f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
 
 
-def label_rows(report: AgreementReport, by: str) -> pd.DataFrame:
+def label_rows(report: AgreementReport, ratings: Ratings, by: str) -> pd.DataFrame:
     """Precision, recall and F1 of the judge for each label by one reference standard, with intervals, in words.
 
     Of a sample that was drawn by the judge's label, recall and F1 are those weighted to the run: its own would only mirror how
@@ -408,9 +411,11 @@ def label_rows(report: AgreementReport, by: str) -> pd.DataFrame:
     for word in report.scheme.words:
         precision = figure(report, by, JUDGE, "precision", word)
         recall, f1 = (figure(report, by, JUDGE, name, word, scope) for name in ("recall", "f1"))
+        calls = confirmed_calls(ratings, Label(word)) if word in set(LABELS) and by == reference_standard(ratings) else None
         if not (undefined(precision) and undefined(recall)):
             found = _counted(recall) if scope == SAMPLE else _weighted(recall)
-            rows.append((word, _counted(precision), found, _written(f1), _care(precision, recall)))
+            right = confirmed_words(calls) if calls and calls.divided else _counted(precision)
+            rows.append((word, right, found, _written(f1), _care(precision, recall)))
     return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
 
 

@@ -236,7 +236,7 @@ def _planner(store: LabelStore, run: Run, plan: SamplePlan, ratings_per_item: in
         strata = allocate_items(sizes, plan)
         own, calibration = (sum(getattr(stratum, name) for stratum in strata) for name in ("study", "calibration"))
         ratings = ratings_per_item * (own + min(plan.repeats, own) + calibration)
-        expected = expected_precision(with_earlier(strata, items_of_studies(store, plan.after)), confirmed)
+        expected = expected_precision(with_earlier(strata, items_of_studies(store, plan.after)), confirmed, plan.design_for)
         together = f"Together with {', '.join(plan.after)}: " if plan.after else ""
         work = f"With {ratings_per_item} ratings per item: {ratings:,} {'more' if plan.after else 'in all'}."
         right.caption(escaped(f"{together}{expected.sentence(confirmed)} {work}"))

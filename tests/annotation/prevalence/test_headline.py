@@ -13,6 +13,7 @@ from annotation.prevalence.estimates import (
     confirmed_calls,
     corrected_disagreement,
     disagreement_rate,
+    errors_of,
     total_interval,
 )
 from annotation.prevalence.sentences import confirmed_words
@@ -122,3 +123,14 @@ def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
     # Where every pair of the stratum is rated the share is known exactly
     exact = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
     assert (exact.share.low, exact.share.high) == (2.5 / 4, 2.5 / 4)
+
+
+def test_the_judge_s_false_alarms_are_counted_on_pairs_that_raters_take_to_agree() -> None:
+    # Two calls that raters deny, one agreement, each for ten pairs; a pair that the judge calls absent tells nothing
+    people, judge = ["CONSISTENT", "COMPLEMENTARY", "CONSISTENT", "DIVERGENT"], ["DIVERGENT", "DIVERGENT", "CONSISTENT", "ABSENT"]
+    table = {"item_id": list("1234"), "annotator_a": people, "annotator_b": people, "judge": judge, "stratum": judge}
+    weights = {"DIVERGENT": "10", "CONSISTENT": "10", "ABSENT": "50"}
+    known = errors_of(ratings_from(pd.DataFrame(table).assign(design_weight=[weights[one] for one in judge]), "x"))
+    assert known is not None
+    assert known.rated == 3
+    assert known.errors.false == pytest.approx((3 * 2 / 3 + 20 * 0.05) / 23)  # 20 agreements are imagined
