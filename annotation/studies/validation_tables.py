@@ -90,7 +90,9 @@ class ValidationData:
     def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
         """A table of the study by its specification, with some of its columns, all where none is named."""
         n = f"{self.report.counts['items']:,} items of study {self.study.study_id}"
-        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n, population=spec.population)
+        kind = self.ratings.intervals
+        own = tuple(column if spec is CALIBRATION_TABLE else column.of_kind(kind) for column in spec.named(*columns))
+        return Table(name, title or spec.title, frame, own, spec.notes, n, population=spec.population)
 
 
 def validation_data(store: LabelStore, study_id: str, con: Connection | None = None) -> ValidationData:

@@ -65,7 +65,7 @@ from audit.errors import AuditError
 from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
 from audit.store.runs import Run
-from audit.tables import Row
+from audit.tables import IntervalKind, Row
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
@@ -242,7 +242,8 @@ def any_two(shown: ShownStudy) -> None:
     headline(rows, report.scheme.headline)
     defined_figures(rows[rows["label"] == ""], shown_scope)
     by_label(rows[rows["label"] != ""], shown_scope)
-    csv_button(with_population_column(rows, FIGURES_TABLE.population), "figures", f"{study_id}_agreement.csv")
+    kind = IntervalKind.ALWAYS_VALID if report.live else IntervalKind.FIXED
+    csv_button(with_population_column(rows, FIGURES_TABLE.population, kind), "figures", f"{study_id}_agreement.csv")
     of_judge = comparison[0] == "label" and comparison[2] == JUDGE
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
         study_matrix(shown, comparison, shown_scope)
@@ -313,7 +314,8 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
         st.caption(escaped(" ".join(SUBGROUPS_TABLE.notes)))
         if "organ" not in set(by_group["by"]):
             st.caption(NOT_LOADED)
-        csv_button(with_population_column(by_group, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
+        exported = with_population_column(by_group, SUBGROUPS_TABLE.population, ratings.intervals)
+        csv_button(exported, "subgroups", f"{study_id}_subgroups.csv")
     with st.expander(CLUSTERED_TABLE.title):
         clustered = clustered_agreement(ratings, labels_table(store, study_id))
         table(clustered, "clustered", CLUSTERED_TABLE.columns)

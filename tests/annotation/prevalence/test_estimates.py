@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import beta
 
 from annotation.agreement.report import agreement_report
-from annotation.prevalence.estimates import human_labels, prevalence
+from annotation.prevalence.estimates import prevalence
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import jeffreys, stratified_share
