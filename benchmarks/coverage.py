@@ -168,11 +168,16 @@ def _judged_and_rated(pairs: Pairs, per_label: int, rng: np.random.Generator, cl
                shares of its errors over all questions and handbooks stay about the same
     """
     present, true = pairs.outcome != PRESCREENED, pairs.outcome == Label.DIVERGENT.code
-    a, b = pairs.couple // COUPLE_BASE, pairs.couple % COUPLE_BASE
-    on_question, with_handbook = (rng.normal(0, clustered, int(code.max()) + 1) for code in (pairs.question, b))
-    with_handbook = np.append(with_handbook, rng.normal(0, clustered))
-    harder = on_question[pairs.question] + with_handbook[a] + with_handbook[b]
-    called = rng.random(len(true)) < expit(logit(np.where(true, 1 - MISSED, FALSE_ALARMS)) + np.where(true, -harder, harder))
+    chance = np.where(true, 1 - MISSED, FALSE_ALARMS)
+    if clustered:
+        on_question, with_handbook = (
+            rng.normal(0, clustered, int(code.max()) + 1) for code in (pairs.question, pairs.couple % COUPLE_BASE)
+        )
+        harder = (
+            on_question[pairs.question] + with_handbook[pairs.couple // COUPLE_BASE] + with_handbook[pairs.couple % COUPLE_BASE]
+        )
+        chance = expit(logit(chance) + np.where(true, -harder, harder))
+    called = rng.random(len(true)) < chance
     names = {label.code: label.value for label in (Label.CONSISTENT, Label.DIVERGENT)}
     judged = np.where(present, np.where(called, Label.DIVERGENT.code, Label.CONSISTENT.code), PRESCREENED).astype(np.uint8)
     rows: list[dict[str, object]] = []
