@@ -37,6 +37,18 @@ class Population(StrEnum):
     PAIRS = "other pairs like these"
     ITEMS = "other items drawn like these"
     RATERS = "these pairs as such raters would label them"
+    AS_HEADED = "what the headings of its columns name"
+
+
+class IntervalKind(StrEnum):
+    """How the 95 % of an interval are meant."""
+
+    FIXED = "fixed"
+    """Of all samples of this size, 95 % have an interval that contains the truth."""
+    ALWAYS_VALID = "always valid"
+    """The same however often somebody looks while ratings come in."""
+    CREDIBLE = "credible"
+    """The truth is in it with a probability of 95 %, given the prior."""
 
 
 class IntervalNote(str):
@@ -76,6 +88,7 @@ class Column:
     unit     what a count counts, or what a share is a share of; may be empty
     words    what is shown for the codes of the frame; a code without words is shown as it is
     alone    its interval, where the frame has one, is not shown: its population differs from that of the other columns
+    interval the kind of its interval, where the frame has one
     """
 
     name: str
@@ -84,6 +97,7 @@ class Column:
     kind: ColumnKind = ColumnKind.TEXT
     words: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
+    interval: IntervalKind = IntervalKind.FIXED
 
     @classmethod
     def text(cls, name: str, heading: str, unit: str = "", words: Mapping[str, str] | None = None) -> Column:
@@ -114,6 +128,10 @@ class Column:
     def is_text(self) -> bool:
         """Whether its values are texts."""
         return self.kind in (ColumnKind.TEXT, ColumnKind.NAME)
+
+    def of_kind(self, kind: IntervalKind) -> Column:
+        """The column, whose intervals are of that kind."""
+        return replace(self, interval=kind)
 
     def has_interval(self, columns: Container[str]) -> bool:
         """Whether a frame with these columns has the ends of an interval that is shown beside this one."""

@@ -1,6 +1,7 @@
 """How often the 95 % intervals of R_div hold the true rate, and how wide they are, on simulated samples.
 
     python -m benchmarks.coverage [--samples N] [--worlds NAME ...] [--handbooks N ...] [--questions N ...] [--total RATED]
+    python -m benchmarks.coverage --every [--samples N]
 
 Populations have kinds of questions and kinds of handbooks, each equally common, so that their true rate is known exactly; a
 sample draws questions and handbooks at random. Printed for each population and size: the share of intervals that hold the true
@@ -9,6 +10,8 @@ of a cell are the same in every run.
 
 With --total a judge errs on the pairs of each sample, raters label RATED pairs of each of its labels, and three intervals are
 asked for the true rate elsewhere: that of the judge's rate, that of the corrected rate of these pairs, and the total one.
+
+With --every: each statistic that has an interval, in worlds of its own (`benchmarks.intervals`).
 """
 
 from __future__ import annotations
@@ -16,15 +19,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import expit, logit
 
 from annotation.prevalence.estimates import corrected_disagreement, total_interval
 from annotation.ratings.table import Ratings, ratings_from
-from audit.stats.intervals import Z
+from audit.stats.intervals import Ints, Z
 from audit.stats.pair_table import COUPLE_BASE, DISAGREEING, PRESCREENED, PRESENT, RATES, Pairs, rate_intervals
 from audit.vocabulary import Label
 
@@ -48,16 +53,17 @@ class Population:
     dissent: Table
     policies: bool = False
 
-    def rates(self) -> dict[str, float]:
-        """The true r_abs and r_div of two handbooks drawn at random on a question drawn at random."""
-        present = self.answers[:, :, None] * self.answers[:, None, :]
-        differ = self._differ(self.dissent[:, :, None], self.dissent[:, None, :])
+    def rates(self, kind: int | None = None) -> dict[str, float]:
+        """The true r_abs and r_div on a question drawn at random: of two handbooks at random, or one of a kind and another."""
+        one = slice(None) if kind is None else [kind]
+        present = self.answers[:, one, None] * self.answers[:, None, :]
+        differ = self._differ(self.dissent[:, one, None], self.dissent[:, None, :])
         return {"r_abs": 1 - present.mean(), "r_div": (present * differ).sum() / present.sum()}
 
-    def sample(self, questions: int, handbooks: int, rng: np.random.Generator) -> Pairs:
-        """All pairs of so many questions and handbooks, both drawn at random."""
+    def sample(self, questions: int, handbooks: int, rng: np.random.Generator, kinds: Ints | None = None) -> Pairs:
+        """All pairs of so many questions and handbooks, both drawn at random; `kinds`: those of the handbooks, where known."""
         q = rng.integers(self.answers.shape[0], size=(questions, 1))
-        h = rng.integers(self.answers.shape[1], size=(1, handbooks))
+        h = rng.integers(self.answers.shape[1], size=(1, handbooks)) if kinds is None else kinds[None]
         addressed = rng.random((questions, handbooks)) < self.answers[q, h]
         dissent = self.dissent[q, h]
         if self.policies:
@@ -155,10 +161,23 @@ def total_coverage(population: Population, questions: int, handbooks: int, per_l
     return TotalCoverage(judge, corrected, total, float(np.nanmean(widths)), float(Z * np.nanstd(rates)))
 
 
-def _judged_and_rated(pairs: Pairs, per_label: int, rng: np.random.Generator) -> tuple[Pairs, Ratings]:
-    """The pairs with a judge's labels instead of the true ones, and the true labels of some of each of its labels."""
+def _judged_and_rated(pairs: Pairs, per_label: int, rng: np.random.Generator, clustered: float = 0.0) -> tuple[Pairs, Ratings]:
+    """The pairs with a judge's labels instead of the true ones, and the true labels of some of each of its labels.
+
+    clustered  standard deviation, on the logit scale, of how much oftener the judge errs on a question, and with a handbook; the
+               shares of its errors over all questions and handbooks stay about the same
+    """
     present, true = pairs.outcome != PRESCREENED, pairs.outcome == Label.DIVERGENT.code
-    called = rng.random(len(true)) < np.where(true, 1 - MISSED, FALSE_ALARMS)
+    chance = np.where(true, 1 - MISSED, FALSE_ALARMS)
+    if clustered:
+        on_question, with_handbook = (
+            rng.normal(0, clustered, int(code.max()) + 1) for code in (pairs.question, pairs.couple % COUPLE_BASE)
+        )
+        harder = (
+            on_question[pairs.question] + with_handbook[pairs.couple // COUPLE_BASE] + with_handbook[pairs.couple % COUPLE_BASE]
+        )
+        chance = expit(logit(chance) + np.where(true, -harder, harder))
+    called = rng.random(len(true)) < chance
     names = {label.code: label.value for label in (Label.CONSISTENT, Label.DIVERGENT)}
     judged = np.where(present, np.where(called, Label.DIVERGENT.code, Label.CONSISTENT.code), PRESCREENED).astype(np.uint8)
     rows: list[dict[str, object]] = []
@@ -213,8 +232,13 @@ def main() -> None:
     parser.add_argument("--handbooks", type=int, nargs="+", default=list(HANDBOOKS))
     parser.add_argument("--questions", type=int, nargs="+", default=list(QUESTIONS))
     parser.add_argument("--total", type=int, metavar="RATED", help="the total interval of the rate, with so many ratings a label")
+    parser.add_argument("--every", action="store_true", help="every statistic with an interval instead of R_div alone")
     arguments = parser.parse_args()
-    if arguments.total:
+    if arguments.every:
+        # It takes worlds from here
+        for line in import_module("benchmarks.intervals").report(arguments.samples):
+            print(line, flush=True)
+    elif arguments.total:
         _print_total(_cells(arguments), arguments.samples, arguments.total)
     else:
         _print(_cells(arguments), arguments.samples)

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import LABEL
-from annotation.prevalence.estimates import human_labels
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import JUDGE, Ratings
 from audit.stats.cusum import FALSE_ALARMS, ODDS, Cusum, cusum
 from audit.stats.intervals import Floats
 from audit.stats.partial_pooling import pooled_rates
-from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.tables import Column, IntervalKind, IntervalNote, Population, TableSpec
 from audit.vocabulary import LABELS
 
 NOT_RATED = "not rated"
@@ -20,7 +20,7 @@ ERRORS_TABLE = TableSpec(
     (
         Column.text("by", "Grouped by"), Column.text("group", "Group", words=LABEL.words), Column.count("n", "Rated", "items"),
         Column.decimal("errors", "Errors", "items"), Column.share("own", "Errors", "share of its own"),
-        Column.share("value", "Errors, drawn towards all"), Column.text("note", "Note"),
+        Column.share("value", "Errors, drawn towards all").of_kind(IntervalKind.CREDIBLE), Column.text("note", "Note"),
     ),
     (
         "An error: raters give another label than the judge; an open dispute counts in parts. Each group is drawn towards all "

@@ -40,13 +40,13 @@ from annotation.agreement.measures import (
     two_rater_measures,
 )
 from annotation.ratings.design import MISSING, Codes, Floats, SampleDesign, width_of
-from annotation.ratings.gold import MAJORITY, gold_standard, majority
+from annotation.ratings.gold import MAJORITY, confirmed_calls, gold_standard, majority, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.stats.bootstrap import stratified_draws
 from audit.stats.intervals import ShareEstimate, percentiles, wilson
-from audit.vocabulary import DISAGREEING
+from audit.vocabulary import DISAGREEING, LABELS
 
 # -- the annotators' work ------------------------------------------------------------------------------------
 # Time per item, drift of labels over time, and intra-rater (test-retest) reliability.
@@ -213,7 +213,7 @@ def agreement_report(ratings: Ratings, repeats: pd.DataFrame | None = None, in_p
     figures += [row for design in designs for row in _prevalence_rows(ratings, design)]
     cells = [row for comparison in compared for design in designs for row in _cell_rows(comparison, design)]
     return AgreementReport(
-        _with_exact_precision(pd.DataFrame(figures, columns=list(FIGURE_COLUMNS))),
+        _with_disputes_split(_with_exact_precision(pd.DataFrame(figures, columns=list(FIGURE_COLUMNS))), ratings),
         pd.DataFrame(cells, columns=list(CELL_COLUMNS)),
         judge_errors(ratings),
         time_per_item(ratings),
@@ -283,6 +283,24 @@ def _with_exact_precision(figures: pd.DataFrame) -> pd.DataFrame:
     exact = (figures["name"] == PRECISION) & pd.MultiIndex.from_frame(figures[keys]).isin(pd.MultiIndex.from_frame(known))
     ends = {end: figures[end].where(~exact, figures["value"]) for end in ("low", "high")}
     return figures.assign(**ends, note=figures["note"].where(~exact, EXACT))
+
+
+def _with_disputes_split(figures: pd.DataFrame, ratings: Ratings) -> pd.DataFrame:
+    """Precision of calls on which raters are divided: each label given counts in equal parts, as in corrected shares."""
+    if ratings.scheme is not PAIRS:
+        return figures
+    found = figures.copy()
+    for label in LABELS:
+        calls = confirmed_calls(ratings, label)
+        if not calls.divided:
+            continue
+        of_judge = (figures["first"] == reference_standard(ratings)) & (figures["second"] == JUDGE)
+        own = of_judge & (figures["name"] == PRECISION) & (figures["label"] == label.value)
+        value, low, high = map(float, calls.share)
+        note = f"divided on {calls.divided:,}, which count in parts"
+        for column, cell in {"value": value, "low": low, "high": high, "n": calls.rated, "note": note}.items():
+            found[column] = found[column].where(~own, cell)
+    return found
 
 
 def _measures(comparison: Comparison, in_play: Sequence[int]) -> Iterator[tuple[Measure, str]]:

@@ -182,9 +182,12 @@ CLUSTERED_TABLE = TableSpec(
         Column.count("questions", "Questions"), Column.count("handbooks", "Handbooks"), ITEMS, NOTE,
     ),
     (
-        "In brackets: 95 % intervals. Items like these: of other items drawn at random from the same run. Other questions and "
-        "handbooks: items that share a question or a handbook count as related, so the interval generalises to this judge, or "
-        "these annotators, elsewhere.",
+        "Items like these: other items drawn at random from the same run.",
+        IntervalNote(
+            Population.AS_HEADED,
+            "for other questions and handbooks, items that share either count as related, so the interval generalises to this "
+            "judge, or these annotators, elsewhere",
+        ),
     ),
 )  # fmt: skip
 MIN_CLUSTERS = 5

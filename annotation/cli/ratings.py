@@ -105,8 +105,8 @@ def agreement(arguments: argparse.Namespace, settings: Settings) -> int:
         return _print(report_markdown(report, source, compared, file.counts if file else None))
     frame: pd.DataFrame = compared[1] if compared and arguments.table == COMPARISON else report.tables[arguments.table]
     listed = frame.assign(items=frame["items"].map(" ".join)) if "items" in frame else frame
-    has_intervals = any(column.endswith("low") for column in frame.columns)
-    return _print(csv_text(with_population_column(listed, FIGURES_TABLE.population if has_intervals else "")))
+    shown = (FIGURES_TABLE.population, ratings.intervals) if any(column.endswith("low") for column in frame.columns) else ("", "")
+    return _print(csv_text(with_population_column(listed, *shown)))
 
 
 def _report(ratings: Ratings, repeats: pd.DataFrame | None, in_play: str) -> AgreementReport:
@@ -278,10 +278,11 @@ def corrected_prevalence(arguments: argparse.Namespace, settings: Settings) -> i
         raise AuditError(f"{_source_name(arguments)} compares systems, so no label has a prevalence. Nothing was computed.")
     if arguments.plan is not None:
         plan = sample_size_plan(ratings, arguments.plan, arguments.label, arguments.human)
-        return _print(_formatted(PLAN_TABLE, plan, arguments))
+        return _print(_formatted(PLAN_TABLE, plan, arguments, ""))
     if arguments.wrong_together:
-        return _print(_formatted(SHARED_ERRORS_TABLE, shared_errors(ratings, arguments.label, arguments.human), arguments))
-    return _print(_formatted(METHODS_TABLE, prevalence(ratings, arguments.human), arguments))
+        errors = shared_errors(ratings, arguments.label, arguments.human)
+        return _print(_formatted(SHARED_ERRORS_TABLE, errors, arguments, ratings.intervals))
+    return _print(_formatted(METHODS_TABLE, prevalence(ratings, arguments.human), arguments, ratings.intervals))
 
 
 def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
@@ -292,9 +293,9 @@ def _pooled(arguments: argparse.Namespace, settings: Settings) -> Ratings:
     return _of_studies(settings, [arguments.study, *arguments.pool])
 
 
-def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace) -> str:
+def _formatted(spec: TableSpec, frame: pd.DataFrame, arguments: argparse.Namespace, kind: str) -> str:
     if arguments.format == "csv":
-        return csv_text(with_population_column(frame, spec.population))
+        return csv_text(with_population_column(frame, spec.population, kind))
     if arguments.format == "json":
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         record = {"source": _source_name(arguments), "human": arguments.human, "rows": rows}

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.tables import ITEMS
-from annotation.prevalence.estimates import human_labels, item_weights, require_design
+from annotation.prevalence.estimates import item_weights, require_design
 from annotation.ratings.design import Floats, width_of
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.stats.intervals import SHARE_SCALE, effective_n, scaled_wilson, with_interval
 from audit.tables import Column, IntervalNote, Population, TableSpec

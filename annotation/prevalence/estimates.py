@@ -34,15 +34,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from annotation.agreement.measures import PRECISION
 from annotation.agreement.tables import INTERVALS, ITEMS, LABEL, NOTE, with_interval
 from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, SampleDesign, width_of
-from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, reference_standard, votes
+from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, human_labels
 from annotation.ratings.table import GOLD, JUDGE, Ratings
-from annotation.schemes import PAIRS
 from audit.errors import AuditError
 from audit.queries.judge_errors import MeasuredErrors, measured_errors
-from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
+from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, wilson
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, Label
 
@@ -150,25 +148,6 @@ def require_design(ratings: Ratings) -> SampleDesign:
             "design_weight (pairs in the item's stratum over items sampled from it), or give the pairs of each stratum."
         )
     return ratings.design
-
-
-def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
-    """People's labels of each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
-    if human != GOLD and human not in ratings.annotators:
-        raise AuditError(
-            f"There is no annotator '{human}'. Allowed: {', '.join((GOLD, *ratings.annotators))}. Nothing was estimated."
-        )
-    if human != GOLD:
-        return _one_label(ratings.labels[human])
-    standard, vote_counts = gold_standard(ratings), votes(ratings)
-    # Open disputes are split between their labels: dropping them would drop the difficult items.
-    split = vote_counts / np.maximum(vote_counts.sum(axis=1, keepdims=True), 1)
-    return np.where(standard.disputed[:, None], split, _one_label(standard.codes))
-
-
-def _one_label(codes: Codes) -> Floats:
-    """Each item's label as a share of 1, (items, labels); NaN if it has none."""
-    return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
 
 
 def append_disagreement(shares: Floats) -> Floats:
@@ -317,56 +296,6 @@ def _logit_distances(value: float, low: float, high: float) -> tuple[float, floa
     ends = np.clip([low, high], ROUNDING_ERROR, 1 - ROUNDING_ERROR)
     below, above = logit(value) - logit(ends[0]), logit(ends[1]) - logit(value)
     return float(max(below, 0.0)), float(max(above, 0.0))
-
-
-class ConfirmedCalls(NamedTuple):
-    """Of the rated pairs to which the judge gave a label: how many people give it too, and the share of all such pairs.
-
-    rated, confirmed, divided  pairs; `divided`: an open dispute in which this label was given, which counts in parts
-    share                      with its 95 % interval; exact where every such pair of the run is rated
-    """
-
-    rated: int
-    confirmed: int
-    divided: int
-    share: ShareEstimate
-
-
-def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> ConfirmedCalls:
-    """The judge's precision for a label, with open disputes split between the labels given, as in the corrected shares.
-
-    Dropping them would drop the difficult pairs, and so flatter the judge. Counts pairs as they were sampled.
-    `human` as in `prevalence`.
-    """
-    given, called = human_labels(ratings, human)[:, label.code], ratings.labels[JUDGE] == label.code
-    own = called & ~np.isnan(given)
-    n, events = int(own.sum()), float(given[own].sum())
-    pairs, design = math.inf, ratings.design
-    if design is not None and not np.isin(design.stratum[called], design.stratum[~called]).any():
-        pairs = float(design.pairs[np.unique(design.stratum[called])].sum())
-    if n and math.isfinite(pairs):
-        share = stratified_share([events], [n], [pairs])
-    else:
-        share = ShareEstimate(np.array(events / n if n else math.nan), *wilson(events, n))
-    return ConfirmedCalls(n, int((given[own] == 1).sum()), int(((given[own] > 0) & (given[own] < 1)).sum()), share)
-
-
-def with_disputes_in_parts(figures: pd.DataFrame, ratings: Ratings, by: str) -> pd.DataFrame:
-    """Figures of the judge by a reference standard, with the precision of `confirmed_calls`: one rule wherever it is shown.
-
-    figures  name, label, scope, value, low, high, n. Changed are those of labels with an open dispute, and only where each label
-             is a stratum of its own, so that precision in the sample is that in the run
-    """
-    design = ratings.design
-    if ratings.scheme is not PAIRS or by != reference_standard(ratings) or (design is not None and design.verdict is not None):
-        return figures
-    found = figures.copy()
-    for place in found.index[(found["name"] == PRECISION) & found["label"].isin([label.value for label in LABELS])]:
-        calls = confirmed_calls(ratings, Label(found.loc[place, "label"]))
-        if calls.divided:
-            found.loc[place, ["value", "low", "high"]] = [float(part) for part in calls.share]
-            found.loc[place, "n"] = calls.rated
-    return found
 
 
 # -- Error rates of annotators and probable true labels, from three or more ratings of each item -------------

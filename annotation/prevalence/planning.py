@@ -14,8 +14,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, events_by_stratum, human_labels, require_design
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, events_by_stratum, require_design
 from annotation.ratings.design import Floats
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import jeffreys, stratified_share

@@ -14,13 +14,12 @@ from annotation.prevalence.estimates import (
     CORRECTED,
     DISAGREES,
     JUDGE_ALONE,
-    ConfirmedCalls,
     CorrectedRate,
     can_tell_annotators_apart,
-    confirmed_calls,
     true_labels,
 )
 from annotation.prevalence.planning import items_of_random_sample
+from annotation.ratings.gold import ConfirmedCalls, confirmed_calls
 from annotation.ratings.table import GOLD, Ratings
 from annotation.schemes import PAIRS
 from audit.charts.style import interval, percent

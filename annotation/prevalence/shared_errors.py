@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, corrected_shares, human_labels, require_design
+from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, corrected_shares, require_design
 from annotation.ratings.design import Floats
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import GOLD, Ratings
 from audit.stats.intervals import ShareEstimate
 from audit.tables import Column, IntervalNote, Population, TableSpec

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from annotation.ratings.design import MISSING, Codes, Floats
-from annotation.ratings.table import GOLD, Ratings
+from annotation.ratings.design import MISSING, Codes, Floats, width_of
+from annotation.ratings.table import GOLD, JUDGE, Ratings
+from audit.errors import AuditError
+from audit.stats.intervals import ShareEstimate, stratified_share, wilson
+from audit.vocabulary import LABELS, Label
 
 MAJORITY = "majority"
 Mask = npt.NDArray[np.bool_]
@@ -17,9 +22,9 @@ GOLD_RULE = (
     "two annotators, the label on which they agree)."
 )
 WITHOUT_GOLD = (
-    "An open dispute has no gold label: it enters no comparison with the judge, and in corrected shares each label that was "
-    "given counts in equal parts, because to leave disputes out would leave the difficult items out. An item rated by one "
-    "annotator only has no gold label and is left out."
+    "An open dispute has no gold label: in corrected shares and the judge's precision each label that was given counts in equal "
+    "parts, because to leave disputes out would leave the difficult items out; it enters no other comparison. An item rated by "
+    "one annotator only has no gold label and is left out."
 )
 
 
@@ -89,3 +94,60 @@ def gold_standard(ratings: Ratings) -> GoldStandard:
         ~adjudicated & (raters >= 2) & (agreed == MISSING),
         ~adjudicated & (raters == 1),
     )
+
+
+def human_labels(ratings: Ratings, human: str = GOLD) -> Floats:
+    """People's labels of each item: (items, labels), each row adding up to 1; NaN where it has no such label."""
+    if human != GOLD and human not in ratings.annotators:
+        raise AuditError(
+            f"There is no annotator '{human}'. Allowed: {', '.join((GOLD, *ratings.annotators))}. Nothing was estimated."
+        )
+    if human != GOLD:
+        return _one_label(ratings.labels[human])
+    standard, vote_counts = gold_standard(ratings), votes(ratings)
+    # Open disputes are split between their labels: dropping them would drop the difficult items.
+    split = vote_counts / np.maximum(vote_counts.sum(axis=1, keepdims=True), 1)
+    return np.where(standard.disputed[:, None], split, _one_label(standard.codes))
+
+
+def _one_label(codes: Codes) -> Floats:
+    """Each item's label as a share of 1, (items, labels); NaN if it has none."""
+    return np.where((codes == MISSING)[:, None], np.nan, codes[:, None] == np.arange(len(LABELS)))
+
+
+class ConfirmedCalls(NamedTuple):
+    """Of the rated pairs to which the judge gave a label: how many people give it too, and the share of all such pairs.
+
+    rated, confirmed, divided  pairs; `divided`: an open dispute in which this label was given, which counts in parts
+    share                      with its 95 % interval, which allows for either outcome of each dispute; exact where every such
+                               pair of the run is rated and none is divided
+    """
+
+    rated: int
+    confirmed: int
+    divided: int
+    share: ShareEstimate
+
+
+def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> ConfirmedCalls:
+    """The judge's precision for a label, with open disputes split between the labels given, as in the corrected shares.
+
+    Dropping them would drop the difficult pairs, and so flatter the judge. Counts pairs as they were sampled.
+    `human` as in `human_labels`.
+    """
+    given, called = human_labels(ratings, human)[:, label.code], ratings.labels[JUDGE] == label.code
+    own = called & ~np.isnan(given)
+    n, events = int(own.sum()), float(given[own].sum())
+    pairs, design = math.inf, ratings.design
+    if design is not None and not np.isin(design.stratum[called], design.stratum[~called]).any():
+        pairs = float(design.pairs[np.unique(design.stratum[called])].sum())
+    width = float(width_of(n, live=ratings.live))
+    if n and math.isfinite(pairs):
+        share = stratified_share([events], [n], [pairs], width=width)
+    else:
+        share = ShareEstimate(np.array(events / n if n else math.nan), *wilson(events, n, width))
+    confirmed, divided = int((given[own] == 1).sum()), int(((given[own] > 0) & (given[own] < 1)).sum())
+    if divided:
+        low, high = np.minimum(share.low, confirmed / n), np.maximum(share.high, (confirmed + divided) / n)
+        share = share._replace(low=low, high=high)
+    return ConfirmedCalls(n, confirmed, divided, share)

@@ -18,6 +18,7 @@ from annotation.ratings.file_rows import ROW, row_name
 from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.people_tables import ANNOTATOR, decimal_number, rater_columns, rater_key, visible
+from audit.tables import IntervalKind
 from audit.vocabulary import (
     EMPTY_WORDS,
     LABEL_SPELLINGS,
@@ -66,6 +67,11 @@ class Ratings:
     def annotators(self) -> tuple[str, ...]:
         """The human raters, in the order of the columns."""
         return tuple(rater for rater in self.labels if rater not in (JUDGE, GOLD))
+
+    @property
+    def intervals(self) -> IntervalKind:
+        """The kind of the intervals of figures that come from them."""
+        return IntervalKind.ALWAYS_VALID if self.live else IntervalKind.FIXED
 
     def as_live(self, *, live: bool = True) -> Ratings:
         """The same, while ratings are still coming in, or not."""

@@ -477,19 +477,19 @@ def head_to_head_part(store: LabelStore, study: Study) -> StudyPart:
     ]
     comparisons, names = comparisons_of(store, study.study_id), system_names(store, study.study_id)
     n = f"{len(ratings.items):,} items of study {study.study_id}"
-    note = provisional_note(study, live=ratings.live)
+    # Only agreement is counted by items, so only its intervals are right at every look
+    fixed = provisional_note(study, live=ratings.live).removesuffix(INTERVALS_IN_WORDS[True]).strip()
 
     def table(name: str, spec: TableSpec, frame: pd.DataFrame, *notes: str) -> Table:
-        written = Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population)
-        return written.noted(note)
+        return Table(name, spec.title, frame, spec.columns, notes, n, population=spec.population).noted(fixed)
 
     tables = [
         table("study_sample", TYPES_TABLE, strata_frame(list_strata(store, study.study_id)), *TYPES_TABLE.notes),
         Table(
             "study_agreement", AGREEMENT_TITLE, agreement.assign(who=who),
-            FIGURES_TABLE.named("who", "figure", "n", "sample", "note"), (AGREEMENT_NOTE,), n,
-            population=FIGURES_TABLE.population,
-        ).noted(note),
+            tuple(column.of_kind(ratings.intervals) for column in FIGURES_TABLE.named("who", "figure", "n", "sample", "note")),
+            (AGREEMENT_NOTE,), n, population=FIGURES_TABLE.population,
+        ).noted(provisional_note(study, live=ratings.live)),
         table("study_preferences", COUPLES_TABLE, couples_frame(comparisons, names), *COUPLES_TABLE.notes),
         table("study_strengths", STRENGTHS_TABLE, strengths_frame(comparisons, names), side_sentence(comparisons)),
     ]  # fmt: skip

@@ -26,7 +26,7 @@ from annotation.agreement.tables import (
 )
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, find_study
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence, with_disputes_in_parts
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
@@ -90,7 +90,9 @@ class ValidationData:
     def table(self, name: str, spec: TableSpec, frame: pd.DataFrame, *columns: str, title: str = "") -> Table:
         """A table of the study by its specification, with some of its columns, all where none is named."""
         n = f"{self.report.counts['items']:,} items of study {self.study.study_id}"
-        return Table(name, title or spec.title, frame, spec.named(*columns), spec.notes, n, population=spec.population)
+        kind = self.ratings.intervals
+        own = tuple(column if spec is CALIBRATION_TABLE else column.of_kind(kind) for column in spec.named(*columns))
+        return Table(name, title or spec.title, frame, own, spec.notes, n, population=spec.population)
 
 
 def validation_data(store: LabelStore, study_id: str, con: Connection | None = None) -> ValidationData:
@@ -169,7 +171,7 @@ def by_label_table(data: ValidationData) -> Table:
 def _by_label(data: ValidationData, by: str) -> Table:
     figures = data.report.figures
     own = figures[(figures["second"] == JUDGE) & (figures["label"] != "") & (figures["first"] == by)]
-    wide = figures_by_scope(with_disputes_in_parts(own, data.ratings, by))
+    wide = figures_by_scope(own)
     return data.table(_named("study_by_label", by), BY_LABEL_TABLE, wide.assign(by=wide["first"].map(rater_name)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -16,11 +16,12 @@ from audit.store.runs import Run
 from audit.tables import HIGH, LOW, Column, ColumnKind, TableSpec
 from audit.terms import fill
 
-POPULATION = "95 % intervals speak of"
+POPULATION, KIND = "95 % intervals speak of", "Kind of the 95 % intervals"
 # A positive value below this would round to 0.000 or nearly so
 SMALLEST = 0.001
 # Below this, a value is 0 except for floating-point rounding: a kappa of 9e-16 is written 0.000
 RESIDUE = 1e-12
+SMALL_DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,9 @@ class Table:
         # A dict keeps only one of two equal labels, so a column would silently vanish from every file.
         expected = sum(3 if self.has_interval(column) else 1 for column in self.columns)
         assert len(parts) == expected, f"{self.name}: two columns have the same label"
-        population = self.population if any(map(self.has_interval, self.columns)) else ""
-        return with_notice_column(with_population_column(pd.DataFrame(parts), population), self.preview)
+        kind = kinds_of(filter(self.has_interval, self.columns))
+        typed = with_population_column(pd.DataFrame(parts), self.population if kind else "", kind)
+        return with_notice_column(typed, self.preview)
 
     def values(self, column: Column) -> pd.Series:
         """The values of a column: texts (None where unknown), Int64 counts or floats."""
@@ -119,9 +121,18 @@ class Table:
         return numbers.round().astype("Int64") if column.kind is ColumnKind.COUNT else numbers
 
 
-def with_population_column(frame: pd.DataFrame, population: str) -> pd.DataFrame:
-    """The frame with a last column that repeats the population of its intervals; the frame itself if that is empty."""
-    return frame.assign(**{POPULATION: pd.Series(population, index=frame.index, dtype="object")}) if population else frame
+def kinds_of(columns: Iterable[Column]) -> str:
+    """The kind of the intervals of these columns; which has which where they differ, and "" without a column."""
+    kinds: dict[str, list[str]] = {}
+    for column in columns:
+        kinds.setdefault(column.interval, []).append(column.label)
+    return "; ".join(f"{kind}: {', '.join(labels)}" for kind, labels in kinds.items()) if len(kinds) > 1 else "".join(kinds)
+
+
+def with_population_column(frame: pd.DataFrame, population: str, kind: str) -> pd.DataFrame:
+    """The frame with last columns that repeat the population and the kind of its intervals, each where it is not empty."""
+    added = {name: text for name, text in ((POPULATION, population), (KIND, kind)) if text}
+    return frame.assign(**{name: pd.Series(text, index=frame.index, dtype="object") for name, text in added.items()})
 
 
 def metric_frame(name: str, frame: pd.DataFrame, run: Run) -> pd.DataFrame:
@@ -133,8 +144,8 @@ def metric_frame(name: str, frame: pd.DataFrame, run: Run) -> pd.DataFrame:
     exported = frame.drop(
         columns=[column.name + end for column in spec.columns if column.alone for end in (LOW, HIGH)], errors="ignore"
     )
-    has_intervals = any(column.endswith(LOW) for column in map(str, exported.columns))
-    return with_population_column(exported, fill(run, spec.population) if has_intervals else "")
+    kind = kinds_of(column for column in spec.for_run(run).columns if column.has_interval(exported))
+    return with_population_column(exported, fill(run, spec.population) if kind else "", kind)
 
 
 def with_notice_column(frame: pd.DataFrame, notice: str) -> pd.DataFrame:
@@ -199,7 +210,8 @@ def estimate(value: float | None, low: float | None, high: float | None) -> str:
     """`0.163 [0.151, 0.176]`; without brackets if it has no interval."""
     if value is None or low is None or high is None or not (known(value) and known(low) and known(high)):
         return decimal(value)
-    digits = decimals(value)
+    # An end above 0 is not written as 0
+    digits = max(decimals(value), min(decimals(low), SMALL_DIGITS)) if low > 0 else decimals(value)
     return f"{fixed(value, digits)} [{fixed(low, digits)}, {fixed(high, digits)}]"
 
 

@@ -10,7 +10,7 @@ from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT, UNSCORED, by_
 from audit.stats.case_mix import FALSE_DISCOVERIES, CaseMix, case_mix
 from audit.stats.intervals import with_interval
 from audit.store.connection import Connection, frame
-from audit.tables import Column, IntervalNote, Population, TableSpec
+from audit.tables import Column, IntervalKind, IntervalNote, Population, TableSpec
 
 MORE, FEWER, NOT_FLAGGED = "more", "fewer", ""
 FLAGS = {MORE: "more than expected", FEWER: "fewer than expected", NOT_FLAGGED: ""}
@@ -50,15 +50,15 @@ NOTES = (
         "exact Poisson, widened because disagreements on one {question} cluster (Spiegelhalter 2005)",
     ),
     f"Stands out: by permutation within {{questions}}; in a run where nobody differs, {FALSE_DISCOVERIES:.0%} of the time "
-    "somebody is marked (Benjamini and Hochberg 1995, over all rows). Not for ranking {centers}.",
+    "somebody is marked (Benjamini and Hochberg 1995, over all rows). Ranks are in the table only where somebody does.",
     "Nobody else: share of its pairs on {questions} that no third one answers; there it is compared with the run's rate alone.",
     UNSCORED,
 )
 FIGURES = (
     PRESENT, DISAGREEING, Column.decimal("expected", "Expected", "pairs"), Column.share("r_div", "Disagreement", "R_div"),
     Column.share("alone", "Nobody else", "of its pairs"),
-    Column.decimal("ratio", "Observed over expected"), Column.decimal("shrunken", "Drawn to 1"),
-    Column.decimal("rank", "Rank"), Column.text("flag", "Stands out", words=FLAGS),
+    Column.decimal("ratio", "Observed over expected"), Column.decimal("shrunken", "Drawn to 1").of_kind(IntervalKind.CREDIBLE),
+    Column.decimal("rank", "Rank").of_kind(IntervalKind.CREDIBLE), Column.text("flag", "Stands out", words=FLAGS),
 )  # fmt: skip
 HANDBOOKS_TABLE = TableSpec(
     "Disagreement of each {handbook} with others, compared with the number expected from its {questions}",
@@ -99,7 +99,8 @@ def handbook_case_mix(con: Connection) -> pd.DataFrame:
         alone                               float in [0, 1], of its pairs those on questions that no third handbook answers
         ratio, ratio_low, ratio_high        float, disagreeing / expected; NaN without present pairs; 95 % for other questions
         shrunken, shrunken_low, ..._high    float, posterior mean with its 95 % credible interval
-        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % credible interval of the rank
+        rank, rank_low, rank_high           float, by shrunken, 1 the highest; 95 % credible interval of the rank; NaN where no
+                                            row is an outlier: an order that is not known is not drawn
         p                                   float, two-sided, by permutation within questions
         flag                                str, 'more', 'fewer' or '': outlier at a false discovery rate of 5 % over the rows
         dispersion                          float, the same in every row: variance over that of independent events
@@ -140,7 +141,8 @@ def _compared(con: Connection, counted: str, named: str) -> pd.DataFrame:
     table["alone"] = result.alone
     table = with_interval(table.assign(ratio=result.ratio), "ratio", *result.interval)
     table = with_interval(table.assign(shrunken=result.shrunken), "shrunken", *result.shrunken_interval)
-    table = with_interval(table.assign(rank=result.rank), "rank", *result.rank_interval)
+    ranks = [np.where(result.flagged.any(), part, np.nan) for part in (result.rank, *result.rank_interval)]
+    table = with_interval(table.assign(rank=ranks[0]), "rank", *ranks[1:])
     return table.assign(p=result.p, flag=_flags(result), dispersion=result.dispersion)
 
 

@@ -43,6 +43,8 @@ from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Interval, Ints, 
 Bools = npt.NDArray[np.bool_]
 # Three questions of one kind look alike: with 40 handbooks the interval then held the true rate in three of four samples.
 FEW_QUESTIONS = 5
+# An interval that leaves out less than this of all shares tells nothing, and would be printed as 0 to 1.
+TELLING = 0.001
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def effective_number(totals: Floats, squares: Floats) -> Floats:
 
 
 def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floor: bool = True) -> Interval:
-    """The 95 % interval of the share of one outcome in another that includes it, per group; NaN where it is unknown.
+    """The 95 % interval of the share of one outcome in another that includes it, per group; NaN where it is unknown, also
+    where it would leave out hardly any share.
 
     `floor`: the variance is at least that of independent events; False for sums of values between 0 and 1, which vary less.
     """
@@ -86,7 +89,8 @@ def ratio_interval(counts: RelatedCounts, numerator: int, denominator: int, floo
     low, high = (
         np.where(one_sided, bound, np.where(few, wide, end)) for bound, wide, end in zip(bounds, wider, ends, strict=True)
     )
-    return low, high
+    known = high - low < 1 - TELLING
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def share_variance(counts: RelatedCounts, numerator: int, denominator: int, floor: bool = True) -> Floats:

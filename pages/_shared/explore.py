@@ -100,7 +100,8 @@ def corrected_groups(run: Run, by: str) -> None:
     columns = [replace(column, heading=title_of(run, by)) if column.name == "group" else column for column in SHOWN]
     table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
-        csv_button(with_population_column(parts, GROUPS_TABLE.population), f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
+        exported = with_population_column(parts, GROUPS_TABLE.population, source.ratings.intervals)
+        csv_button(exported, f"corrected_{by}", f"{run.run_id}_corrected_{by}.csv")
         with st.popover("How this is computed", icon=":material/functions:"):
             for note in GROUPS_TABLE.notes:
                 st.text(note)
@@ -138,8 +139,6 @@ FOUND = (
 )
 NONE = "No {one} differs from the others more than chance allows, so none of the {total} has a rank."
 CASE_MIX_SHOWN = ("disagreeing", "expected", "alone", "ratio", "shrunken", "rank", "flag")
-RANKING = ("rank", "flag")
-"""Left out where nothing stands out: an order that is not known is not drawn."""
 
 
 def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: pd.Series, rows: RowFilter, word: str) -> None:
@@ -159,7 +158,7 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     clickable_rates(run, figure, f"{metric.name}_funnel", alt, rows)
     n, total = int((own["flag"] != "").sum()), len(own)
     st.markdown(say(run, FOUND if n else NONE, n=n, total=total, one=one, many=many))
-    columns = [column for column in metric.table.pick(run) if column.name in CASE_MIX_SHOWN and (n or column.name not in RANKING)]
+    columns = [column for column in metric.table.pick(run) if column.name in (CASE_MIX_SHOWN if n else CASE_MIX_SHOWN[:-2])]
     with st.expander("As a table"):
         name = metric.table.pick(run, rows.column)[0]
         table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])

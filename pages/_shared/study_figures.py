@@ -32,6 +32,7 @@ from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
 from audit.exports.table_model import with_population_column
+from audit.tables import IntervalKind
 from pages._blinded.access import current_account, label_store, now
 from pages._blinded.frame import escaped, synthetic_notice
 from pages._blinded.labelling.open_study import PARAM
@@ -202,5 +203,5 @@ def preference_tables(store: LabelStore, study_id: str) -> None:
     ):
         table(frame, key, spec.columns, decimals=2)
         st.caption(escaped(" ".join(spec.notes)))
-        csv_button(with_population_column(frame, spec.population), key, f"{study_id}_{key}.csv")
+        csv_button(with_population_column(frame, spec.population, IntervalKind.FIXED), key, f"{study_id}_{key}.csv")
     st.caption(escaped(side_sentence(comparisons)))

@@ -12,7 +12,6 @@ from pages._shared.explore import RowFilter, case_mix_section, clickable_rates, 
 from pages._shared.found_states import errors_of, where_silence_is
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import choose
 from pages._shared.widgets import counts, footer, say
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
@@ -23,18 +22,6 @@ FEW = ("r_div_between", "disagreeing", "present", "handbooks")
 """Columns that fit beside the name."""
 COUNTS = ("handbooks", "asked", "absent", "present", "disagreeing")
 """Columns after the rates."""
-# Alphabetical by default: rates on different questions are not a ranking.
-ORDERS = {
-    "center": "name",
-    "absence": "not addressed",
-    "r_div_between": "disagreement with others",
-    "r_div_within": "disagreement within",
-}
-NO_RANKING = (
-    "This order is not a ranking: {centers} were asked different {questions}, and many of the lines overlap. Read it to find "
-    "where to look."
-)
-
 ONE_EACH = (
     "Each {center} of this run has one {handbook}, so the figures of this page are those of *Coverage*. "
     "Disagreement within {a_center} cannot be measured."
@@ -49,11 +36,8 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
     ]
     if (everything["handbooks"] == 1).all():
         st.info(say(run, ONE_EACH))
-    orders = ["center", *(order for order in ORDERS if any(order == rate.column for rate in shown))]
-    order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
-    frame = everything.sort_values(order, ascending=order == "center", ignore_index=True)
-    if order != "center":
-        counts(run, NO_RANKING)
+    # By name only: rates on different questions are not a ranking, so none is drawn
+    frame = everything.sort_values("center", ignore_index=True)
     rows = RowFilter("center", "center")
     figure = rate_dots(frame, "center", tuple(shown), opens="center")
     clickable_rates(run, figure, "center_rates", "Rates per center with 95 % intervals.", rows)

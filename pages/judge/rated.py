@@ -13,6 +13,7 @@ from audit.exports.table_model import with_population_column
 from audit.queries.human_ratings import human_ratings
 from audit.store.connection import open_store
 from audit.store.runs import Run
+from audit.tables import IntervalKind
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
@@ -44,7 +45,8 @@ def rated_section(run: Run) -> None:
     errors = judge_errors_by_group(source.ratings, groups, missing)
     counts(run, "{title}: {n} rated pairs.", title=source.title, n=f"{source.rated:,}")
     table(errors, "judge_errors", ERRORS_TABLE.columns, rows=12, decimals=1)
-    csv_button(with_population_column(errors, ERRORS_TABLE.population), "judge_errors", f"{run.run_id}_judge_errors.csv")
+    exported = with_population_column(errors, ERRORS_TABLE.population, IntervalKind.CREDIBLE)
+    csv_button(exported, "judge_errors", f"{run.run_id}_judge_errors.csv")
     with st.popover("How this is computed", icon=":material/functions:"):
         for note in ERRORS_TABLE.notes:
             st.text(note)

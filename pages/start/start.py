@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from annotation.prevalence.estimates import human_labels
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import JUDGE, Ratings
 from audit.charts.style import interval, percent
 from audit.jobs.asking import prepare

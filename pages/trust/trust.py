@@ -14,9 +14,9 @@ from annotation.agreement.comparisons import POPULATION, SAMPLE
 from annotation.agreement.estimates import MIN_ITEMS
 from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
-from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, confirmed_calls, prevalence
+from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.prevalence.sentences import confirmed_words
-from annotation.ratings.gold import MAJORITY
+from annotation.ratings.gold import MAJORITY, confirmed_calls
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
 from audit.charts.style import interval, percent
@@ -134,7 +134,8 @@ def corrected_table(run: Run, source: RatingSource) -> None:
     for note in filter(None, shares["note"].unique()):  # one note applies to all labels
         st.caption(escaped(f"{note[:1].upper()}{note[1:].rstrip('.')}."))
     with st.container(horizontal=True):
-        csv_button(with_population_column(shares, CORRECTED_TABLE.population), "corrected", f"{run.run_id}_corrected.csv")
+        exported = with_population_column(shares, CORRECTED_TABLE.population, source.ratings.intervals)
+        csv_button(exported, "corrected", f"{run.run_id}_corrected.csv")
         with st.popover("How this is computed", icon=":material/functions:"):
             for note in (*CORRECTED_TABLE.notes, *BY_LABEL_TABLE.notes):
                 st.text(note)

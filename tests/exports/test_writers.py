@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook
 
 from audit.exports.html_pages import html_table
+from audit.exports.table_model import KIND
 from audit.exports.text_writers import csv_table, csv_text, json_table, latex, markdown
 from audit.exports.xlsx import xlsx_bytes
 from audit.formatting import escape_markdown, plain_cell, printable
@@ -36,7 +37,9 @@ def test_csv_holds_numbers_with_the_ends_of_intervals_in_columns_of_their_own():
         "Share (R_div)",
         "Share (R_div), 95 % low",
         "Share (R_div), 95 % high",
+        KIND,
     ]
+    assert set(frame[KIND]) == {"fixed"}
     assert frame["Share (R_div)"].tolist()[:2] == [0.1634, 0.00044]
     assert frame["Pairs (scored)"].isna().tolist() == [False, False, True]
 

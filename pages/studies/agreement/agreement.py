@@ -47,9 +47,8 @@ from annotation.agreement.tables import (
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
-from annotation.prevalence.estimates import confirmed_calls, with_disputes_in_parts
 from annotation.prevalence.sentences import confirmed_words, least_confirmed_sentence
-from annotation.ratings.gold import GOLD_RULE, MAJORITY, gold_standard, reference_standard
+from annotation.ratings.gold import GOLD_RULE, MAJORITY, confirmed_calls, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
@@ -66,7 +65,7 @@ from audit.errors import AuditError
 from audit.exports.table_model import with_population_column
 from audit.formatting import fixed
 from audit.store.runs import Run
-from audit.tables import Row
+from audit.tables import IntervalKind, Row
 from audit.vocabulary import LABELS, Label
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import escaped, explain, study_page
@@ -114,7 +113,7 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
-        st.caption(escaped(f"{capitalised(left_open)}. They count in parts in precision; nothing else compares them with the judge."))
+        st.caption(escaped(f"{capitalised(left_open)}. They count in parts in precision, and in no other comparison."))
 
 
 def judge_section(shown: ShownStudy, by: str) -> None:
@@ -243,9 +242,9 @@ def any_two(shown: ShownStudy) -> None:
         rows = rows_of(report.figures, comparison, SAMPLE)
     headline(rows, report.scheme.headline)
     defined_figures(rows[rows["label"] == ""], shown_scope)
-    of_labels = rows[rows["label"] != ""]
-    by_label(with_disputes_in_parts(of_labels, shown.ratings, comparison[1]), shown_scope)
-    csv_button(with_population_column(rows, FIGURES_TABLE.population), "figures", f"{study_id}_agreement.csv")
+    by_label(rows[rows["label"] != ""], shown_scope)
+    kind = IntervalKind.ALWAYS_VALID if report.live else IntervalKind.FIXED
+    csv_button(with_population_column(rows, FIGURES_TABLE.population, kind), "figures", f"{study_id}_agreement.csv")
     of_judge = comparison[0] == "label" and comparison[2] == JUDGE
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
         study_matrix(shown, comparison, shown_scope)
@@ -316,7 +315,8 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
         st.caption(escaped(" ".join(SUBGROUPS_TABLE.notes)))
         if "organ" not in set(by_group["by"]):
             st.caption(NOT_LOADED)
-        csv_button(with_population_column(by_group, SUBGROUPS_TABLE.population), "subgroups", f"{study_id}_subgroups.csv")
+        exported = with_population_column(by_group, SUBGROUPS_TABLE.population, ratings.intervals)
+        csv_button(exported, "subgroups", f"{study_id}_subgroups.csv")
     with st.expander(CLUSTERED_TABLE.title):
         clustered = clustered_agreement(ratings, labels_table(store, study_id))
         table(clustered, "clustered", CLUSTERED_TABLE.columns)

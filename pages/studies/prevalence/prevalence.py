@@ -105,10 +105,10 @@ def wrong_together(ratings: Ratings, human: str) -> None:
         st.caption(escaped(note))
 
 
-def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame) -> None:
+def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame, kind: str) -> None:
     """One label by every method: a sentence, a chart, a table, and why one of them is the headline.
 
-    `usual`: the shares with intervals for one look, by which two samples are compared
+    usual  the shares with intervals for one look, by which two samples are compared; `kind`: of those of `shares`
     """
     st.header("What the judge's labels save", anchor=False)
     label = st.segmented_control(
@@ -122,7 +122,8 @@ def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame) -> Non
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
     chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
-    csv_button(with_population_column(shares, METHODS_TABLE.population), "methods", f"{study.study_id}_prevalence.csv")
+    exported = with_population_column(shares, METHODS_TABLE.population, kind)
+    csv_button(exported, "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
 
 
@@ -166,6 +167,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     shares = prevalence(ratings, human)
     headline(ratings, human, shares, SOURCES.get(human, names[human]))
     wrong_together(ratings, human)
-    every_method(study, shares, prevalence(ratings.as_live(live=False), human) if ratings.live else shares)
+    usual = prevalence(ratings.as_live(live=False), human) if ratings.live else shares
+    every_method(study, shares, usual, ratings.intervals)
     st.header("How many ratings are enough?", anchor=False)
     planner(study, pooled, ratings, human)

@@ -58,7 +58,7 @@ def test_precision_recall_and_f1_of_a_label_each_have_their_own_n() -> None:
     report = agreement_report(ratings(TWO))
     found = {name: value(report, "majority", "judge", name, "DIVERGENT") for name in ("precision", "recall", "f1")}
     assert {name: (row["value"], row["n"]) for name, row in found.items()} == {
-        "precision": (4 / 7, 7), "recall": (1, 4), "f1": (8 / 11, 7)
+        "precision": (5 / 9, 9), "recall": (1, 4), "f1": (8 / 11, 7)
     }  # fmt: skip
 
 
@@ -148,7 +148,8 @@ def test_a_pair_in_dispute_keeps_its_label_from_being_known_exactly() -> None:
     """)
     )
     row = value(report, "majority", "judge", "precision", "DIVERGENT", scope="population")
-    assert (row["n"], row["low"], row["high"]) == (2, 2 / 3, 1)
+    assert (row["n"], row["value"], row["low"], row["high"]) == (3, 2.5 / 3, 2 / 3, 1)
+    assert row["note"] == "divided on 1, which count in parts"
 
 
 def test_a_half_finished_study_weights_what_is_rated_so_far_up_to_the_whole_stratum() -> None:

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import beta
 
 from annotation.agreement.report import agreement_report
-from annotation.prevalence.estimates import human_labels, prevalence, with_disputes_in_parts
+from annotation.prevalence.estimates import prevalence
+from annotation.ratings.gold import human_labels
 from annotation.ratings.table import Ratings
 from audit.errors import AuditError
 from audit.stats.intervals import jeffreys, stratified_share
@@ -174,20 +175,3 @@ def test_pairs_without_a_verdict_are_part_of_the_run_and_not_a_label_of_the_judg
     table = ratings(STUDY + "    DIVERGENT DIVERGENT - 10 10\n")
     assert shares(table, "judge").loc[list(shares(table).index[:-1]), "value"].sum() == pytest.approx(1000 / 1100)
     assert shares(table)["value"]["DIVERGENT"] == pytest.approx((80 * 0.2 + 20 * 0.6 + 100) / 1100)
-
-
-def test_precision_by_label_counts_an_open_dispute_in_parts_as_every_page_does() -> None:
-    # Of three calls two are confirmed and one is divided between two labels: 2.5 of 3
-    table = ratings("""
-        annotator_a   annotator_b   judge         design_weight times
-        DIVERGENT     DIVERGENT     DIVERGENT     10            2
-        COMPLEMENTARY DIVERGENT     DIVERGENT     10            1
-        CONSISTENT    CONSISTENT    CONSISTENT    10            4
-    """)
-    figures = agreement_report(table).figures
-    own = figures[(figures["second"] == "judge") & (figures["first"] == "majority") & (figures["name"] == "precision")]
-    found = with_disputes_in_parts(own, table, "majority").set_index(["label", "scope"])
-    assert found.loc[("DIVERGENT", "sample"), ["value", "n"]].tolist() == [pytest.approx(2.5 / 3), 3]
-    assert found.loc[("DIVERGENT", "population"), "value"] == pytest.approx(2.5 / 3)
-    assert found.loc[("CONSISTENT", "sample"), "value"] == 1
-    assert with_disputes_in_parts(own, table, "annotator_a").equals(own)

@@ -8,16 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.estimates import (
-    CorrectedRate,
-    confirmed_calls,
-    corrected_disagreement,
-    disagreement_rate,
-    errors_of,
-    total_interval,
-)
+from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, disagreement_rate, errors_of, total_interval
 from annotation.prevalence.sentences import confirmed_words
 from annotation.ratings.design import SampleDesign
+from annotation.ratings.gold import confirmed_calls
 from annotation.ratings.labels_file import read_labels
 from annotation.ratings.table import ratings_from
 from audit.errors import AuditError
@@ -120,9 +114,9 @@ def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
     assert 0 < calls.share.low < 2.5 / 4 < calls.share.high < 1
     assert confirmed_words(calls).startswith("2 of 4 (63 %, 95 % interval ")
     assert confirmed_words(calls).endswith("; divided on 1, which count in parts)")
-    # Where every pair of the stratum is rated the share is known exactly
-    exact = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
-    assert (exact.share.low, exact.share.high) == (2.5 / 4, 2.5 / 4)
+    # Where every pair of the stratum is rated, only the dispute is open
+    rated = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
+    assert (rated.share.low, rated.share.high) == (2 / 4, 3 / 4)
 
 
 def test_the_judge_s_false_alarms_are_counted_on_pairs_that_raters_take_to_agree() -> None:

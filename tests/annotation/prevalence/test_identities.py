@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from annotation.prevalence.estimates import append_disagreement, corrected_shares, human_labels, item_weights
+from annotation.prevalence.estimates import append_disagreement, corrected_shares, item_weights
 from annotation.ratings.design import Codes, Floats, SampleDesign
+from annotation.ratings.gold import human_labels
 from audit.vocabulary import LABELS
 from tests.annotation.prevalence.test_estimates import STUDY
 from tests.annotation.tables import ratings
