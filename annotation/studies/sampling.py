@@ -14,14 +14,7 @@ from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
-from annotation.studies.masking_preview import (
-    MaskingPreview,
-    blind_answer,
-    masker_of_run,
-    names_left_text,
-    preview_masking,
-    words_left,
-)
+from annotation.studies.masking_preview import MaskingPreview, names_left_text, preview_masking, words_left
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
     Plan,
@@ -32,11 +25,11 @@ from annotation.studies.sample_plan import (
     check_plan,
     check_size,
 )
+from annotation.studies.shown_answers import Presenter, presenter_of_run
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.text.blinding import Masker
-from audit.vocabulary import NOT_ADDRESSED, Raters
+from audit.vocabulary import Raters
 
 POPULATION = """
 select p.label::varchar as label,
@@ -116,6 +109,12 @@ class DrawnSample:
     def names_left_text(self) -> str:
         """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
+
+
+def plan_of(origin: SampleOrigin) -> Plan:
+    """What was planned of how answers are shown; studies of before an option have its default."""
+    known = {name: origin.plan[name] for name in ("names_shown", "phrases_masked", "statements") if name in origin.plan}
+    return Plan(**known, masked_words=tuple(origin.plan.get("masked_words", ())))
 
 
 def preview_study(
@@ -223,11 +222,12 @@ def draw_from_strata(
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _texts(con, query, values, strata, positions)
     order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so none reveals a stratum
-    masker = None if plan.names_shown else masker_of_run(con, plan.masked_words)
-    items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
+    presenter = presenter_of_run(con, plan)
+    masker = presenter.masker
+    items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), presenter)
     names_left = words_left(((item.item_id, item.answer_a, item.answer_b) for item in items), masker) if masker else {}
-    answers, shown = (row[6:8] for row in texts.values()), (text for item in items for text in (item.answer_a, item.answer_b))
-    masking = preview_masking(answers, shown, masker) if masker else None
+    answers, shown = [row[6:8] for row in texts.values()], (text for item in items for text in (item.answer_a, item.answer_b))
+    masking = preview_masking(answers, shown, masker, presenter.left_out) if masker else None
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
     return DrawnSample(items, verdicts, drawn, origin, names_left, masking)
@@ -258,7 +258,7 @@ def _items_and_verdicts(
     positions: Sequence[Sequence[int]],
     texts: Mapping[PairKey, tuple[Any, ...]],
     order: Sequence[int],
-    masker: Masker | None,
+    presenter: Presenter,
 ) -> tuple[list[NewItem], list[StoredVerdict]]:
     number = iter(order)
     items, verdicts = [], []
@@ -267,15 +267,15 @@ def _items_and_verdicts(
             item_id = f"{study_id}-{next(number) + 1:04}"
             kind = ItemKind.STUDY if rank < stratum.study else ItemKind.CALIBRATION
             *shown, significance, topic, reasoning = texts[stratum.label, stratum.second, position]
-            items.append(_new_item(item_id, kind, shown, masker))
+            items.append(_new_item(item_id, kind, shown, presenter))
             verdicts.append(StoredVerdict(item_id, stratum.name, stratum.label, significance, topic, reasoning))
     return items, verdicts
 
 
-def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], masker: Masker | None) -> NewItem:
+def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], presenter: Presenter) -> NewItem:
     question_id, question, handbook_a, handbook_b, name_a, name_b, *answers, reference = shown
-    # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
-    first, second = (blind_answer(answer, masker) if masker else answer or f"{NOT_ADDRESSED}." for answer in answers)
+    masker = presenter.masker
+    first, second = presenter.pair(question, (handbook_a, handbook_b), (answers[0], answers[1]))
     known = masker.mask(reference) if masker and reference else reference or None
     names = handbook_a, handbook_b, name_a, name_b
     asked = masker.mask(question) if masker else question
