@@ -116,7 +116,7 @@ def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]
 
 
 def items_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str, str, str]]:
-    """(question id, whose first answer, whose second, first answer, second answer) of a study's items, silent repeats excluded."""
+    """(question id, whose first answer, whose second, the two answers) of a study's items, silent repeats excluded."""
     columns = (items.c.question_id, items.c.handbook_a, items.c.handbook_b, items.c.answer_a, items.c.answer_b)
     query = select(*columns).where(items.c.study_id == study_id, items.c.kind != ItemKind.REPEAT.value)
     with store.read() as con:

@@ -20,11 +20,13 @@ import pandas as pd
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.seals import LEAKAGE, last_event, record_study_event
-from annotation.label_store.studies import Study, items_shown
+from annotation.label_store.studies import Study, find_study, items_shown
+from annotation.studies.exit_answers import exit_sentence
 from annotation.studies.sample_plan import Plan
 from annotation.studies.sampling import DrawnSample, plan_of
 from annotation.studies.shown_answers import Presenter, learned_from, presenter_of_run
 from annotation.studies.verdict_store import find_origin
+from audit.errors import AuditError
 from audit.formatting import fixed
 from audit.optional_imports import optional
 from audit.stats.clustered import clustered_ratio_interval
@@ -37,6 +39,7 @@ FOLDS, SEED = 5, 1
 MOST_ITEMS, MOST_TRAINING = 1_000, 2_000
 LEAST_QUESTIONS = 10
 TELLING_SHOWN = 5
+NOT_MEASURED = "What the style of the answers gives away of whose they are was not measured."
 WORDS = {"ngram_range": (1, 2), "sublinear_tf": True, "min_df": 2}
 LETTERS = {"analyzer": "char_wb", "ngram_range": (3, 4), "sublinear_tf": True, "min_df": 2, "max_features": 30_000}
 PAIRS = """
@@ -103,13 +106,14 @@ class Leakage:
         return (
             f"What style gives away ({self.shown}): a classifier trained on answers to other questions names the author of "
             f"{named} of {self.answers:,} answers, where always naming the commonest gives {fixed(self.chance, 2)}, and tells "
-            f"which of an item's two answers is whose in {told} of {self.items:,} items, where guessing gives 0.50. {self._meaning()}"
+            f"which of an item's two answers is whose in {told} of {self.items:,} items, where guessing gives 0.50. "
+            f"{self._meaning()}"
         )
 
     def _meaning(self) -> str:
         if self.told[1] <= 0.5:
             return "These answers do not tell more than guessing."
-        return "Masked names are no blinding where the style is known: a rater who reads many of these answers can learn the same."
+        return "So raters who know an institution's style are not blinded by masked names, and others may learn it."
 
     def frame(self) -> pd.DataFrame:
         """One row per author, and one for all answers, with the columns of TABLE."""
@@ -127,8 +131,7 @@ def leakage_of_run(run: Run, plan: Plan) -> Leakage:
         presenter = presenter_of_run(con, plan)
         pairs = rows(con, f"{PAIRS} limit {MOST_ITEMS}")
         shown = [
-            Shown(question, a, b, *presenter.pair(text, (a, b), (first, second)))
-            for question, text, a, b, first, second in pairs
+            Shown(question, a, b, *presenter.pair(text, (a, b), (first, second))) for question, text, a, b, first, second in pairs
         ]
         training = [(question, whose, presenter.whole(text)) for whose, question, text in learned_from(con, MOST_TRAINING)]
     return leakage(shown, shown_words(plan), training)
@@ -139,6 +142,14 @@ def leakage_of_sample(drawn: DrawnSample) -> Leakage:
     items = [item for item in drawn.items if item.repeat_of is None]
     shown = [Shown(item.question_id, item.handbook_a, item.handbook_b, item.answer_a, item.answer_b) for item in items]
     return leakage(shown, shown_words(plan_of(drawn.origin)))
+
+
+def leakage_sentence(drawn: DrawnSample) -> str:
+    """What the style of a drawn sample's answers gives away, or why it was not measured."""
+    try:
+        return leakage_of_sample(drawn).sentence()
+    except AuditError as error:
+        return str(error)
 
 
 def leakage_of_study(store: LabelStore, study: Study, run: Run | None) -> Leakage:
@@ -178,7 +189,8 @@ def leakage(items: Sequence[Shown], shown: str, training: Sequence[tuple[str, st
             f"What the style of the answers gives away was not measured: only {len(questions)} questions have two answers that "
             f"say something, and a classifier needs {LEAST_QUESTIONS}."
         )
-    number = {name: n for n, name in enumerate(np.random.default_rng(SEED).permutation(sorted({q for q, _, _ in texts})).tolist())}
+    order = np.random.default_rng(SEED).permutation(sorted({question for question, _, _ in texts})).tolist()
+    number = {question: n for n, question in enumerate(order)}
     named, told = np.zeros((len(both), 2), dtype=bool), np.full(len(both), 0.5)
     for fold in range(FOLDS):
         tried = [n for n, item in enumerate(both) if number[item.question] % FOLDS == fold]
@@ -252,8 +264,8 @@ def _figures(
 
 def _share(hits: npt.NDArray[Any], tries: npt.NDArray[np.float64], question: npt.NDArray[np.intp]) -> tuple[float, float, float]:
     """Share of the tries that hit, with its 95 % interval; tries of one question are related."""
-    summed = [np.bincount(question, weights)[None, :] for weights in (hits.astype(float), tries)]
-    (low,), (high,) = clustered_ratio_interval(*summed)
+    summed = [np.bincount(question, weights).astype(float)[None, :] for weights in (hits.astype(float), tries)]
+    (low,), (high,) = clustered_ratio_interval(summed[0], summed[1])
     return float(hits.mean()), float(low), float(high)
 
 
@@ -273,6 +285,14 @@ def recorded_leakage(store: LabelStore, study_id: str) -> Leakage | None:
         return None
     values = {one.name: _tuples(body[one.name]) for one in fields(Leakage)}
     return Leakage(**values)
+
+
+def blinding_words(store: LabelStore, study_id: str) -> str:
+    """How well a study is blinded, in words: what style gives away, and the answers to the exit question."""
+    if find_study(store, study_id).names_shown:
+        return "Raters saw whose the answers are."
+    measured = recorded_leakage(store, study_id)
+    return f"{measured.sentence() if measured else NOT_MEASURED} {exit_sentence(store, study_id)}"
 
 
 def _tuples(value: Any) -> Any:

@@ -19,7 +19,7 @@ from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_PHRASE, HIDD
 from audit.vocabulary import NOT_ADDRESSED, NOTHING_SAID, without_absence
 
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
-PHRASE = "phrase of one handbook"
+PHRASE = "phrase"
 MARKERS = (*KINDS, HIDDEN_PHRASE)
 MARKER = re.compile("|".join(map(re.escape, MARKERS)))
 _CAPITALISED = r"[A-Z][\w'-]*+"
@@ -60,7 +60,8 @@ class MaskingPreview:
     def sentence(self) -> str:
         """The counts, in words."""
         places = self.masked.groupby("kind")["places"].sum().to_dict()
-        counts = ", ".join(f"{places.get(kind, 0):,} {kind}{'' if places.get(kind, 0) == 1 else 's'}" for kind in (*KINDS.values(), *([PHRASE] if PHRASE in places else [])))
+        kinds = [*KINDS.values(), *([PHRASE] if PHRASE in places else [])]
+        counts = ", ".join(f"{places.get(kind, 0):,} {kind}{'' if places.get(kind, 0) == 1 else 's'}" for kind in kinds)
         return (
             f"Masked in the answers: {counts}. {self.not_addressed:,} answers that begin with {NOT_ADDRESSED} are shown as: "
             f"{NOTHING_SAID}"

@@ -143,7 +143,8 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
         f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
         "no items are requested": sum(items) == 0,
         f"{MAX_STATEMENTS} statements of an answer can be shown at most": not 0 <= plan.statements <= MAX_STATEMENTS,
-        "where raters see whose an answer is, nothing is masked": plan.names_shown and (plan.phrases_masked or plan.statements > 0),
+        "where raters see whose an answer is, nothing is masked or chosen": plan.names_shown
+        and (plan.phrases_masked or plan.statements > 0),
         f"more than {MAX_MASKED_WORDS} names to mask are listed": len(plan.masked_words) > MAX_MASKED_WORDS,
         f"'{unusable}' cannot be masked, because it has fewer than two letters or digits": bool(unusable),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.exit_questions import record_institutions
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.schemes import PAIRS, Scheme
@@ -77,6 +78,7 @@ join handbooks b on b.handbook = n.handbook_b
 left join answers answer_a on answer_a.question = n.question and answer_a.handbook = n.handbook_a
 left join answers answer_b on answer_b.question = n.question and answer_b.handbook = n.handbook_b
 """
+CENTERS = "select handbook_id, center from handbooks order by handbook"
 RUN_COUNTS = "select has_answers, (select count(*) from pairs), (select count(*) from pairs where label is null) from run"
 
 PairKey = tuple[str, str | None, int]
@@ -89,6 +91,7 @@ class DrawnSample:
 
     names_left  item id -> words of its masked answers that contain a word of an institution's name; repeats excluded
     masking     what is masked in the answers; None where names are shown
+    institutions  handbook id -> institution, of the handbooks in the sample, for the exit question; empty where names are shown
     """
 
     items: list[NewItem]
@@ -98,6 +101,7 @@ class DrawnSample:
     names_left: Mapping[str, list[str]] = field(default_factory=dict)
     # Not compared: it follows from the items, and has a table
     masking: MaskingPreview | None = field(default=None, compare=False)
+    institutions: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def not_drawn_text(self) -> str:
         """The part of the run that is in no stratum, with the reason, in words."""
@@ -151,6 +155,7 @@ def draw_study(
     with store.begin() as tx:
         create_study(tx, new, now)
         store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
+        record_institutions(tx, new.study_id, drawn.institutions, now)
     return drawn
 
 
@@ -230,7 +235,9 @@ def draw_from_strata(
     masking = preview_masking(answers, shown, masker, presenter.left_out) if masker else None
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
-    return DrawnSample(items, verdicts, drawn, origin, names_left, masking)
+    in_sample = {handbook for item in items for handbook in (item.handbook_a, item.handbook_b)}
+    institutions = {handbook: center for handbook, center in rows(con, CENTERS) if masker and handbook in in_sample}
+    return DrawnSample(items, verdicts, drawn, origin, names_left, masking, institutions)
 
 
 def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]:

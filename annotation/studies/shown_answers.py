@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import log
 
 from annotation.studies.masking_preview import blind_answer, masker_of_run, organisations_in
@@ -15,8 +16,7 @@ from annotation.studies.sample_plan import Plan
 from audit.store.connection import Connection, rows
 from audit.text.blinding import HIDDEN_PHRASE, Masker, with_parent_names
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
-from audit.text.rewriting import digest_of, same_facts
-from audit.text.telling import INSIDE, TellingPhrases, telling_phrases
+from audit.text.telling import INSIDE, WORD, TellingPhrases, telling_phrases
 from audit.text.tokens import stems
 from audit.vocabulary import NOT_ADDRESSED, NOTHING_SAID, without_absence
 
@@ -29,7 +29,7 @@ where a.answer is not null and not coalesce(a.absent, false)
 order by md5(q.question_id), q.question_id, h.handbook
 """
 URLS = "select distinct url from answers where url is not null union select url from handbooks where url is not null"
-SPEAKS_OF_IT = 0.5
+SPEAKS_OF_IT = 0.3
 """A statement may be shown in place of another that bears this share of what the best one bears on question and other answer."""
 LEAST_ANSWERS = 3
 """Answers of two handbooks that must have a word before the word counts as a habit of one of them."""
@@ -37,7 +37,7 @@ LEAST_ANSWERS = 3
 
 @dataclass(frozen=True)
 class Habits:
-    """How many answers of each handbook there are, and how many of them have each stem."""
+    """How many answers of each handbook there are, and how many of them have each word and each two words."""
 
     answers: Mapping[str, int] = field(default_factory=Counter)
     having: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -60,15 +60,13 @@ class Presenter:
     masker      masks names, contacts and credits; None where names are shown, and then nothing is changed
     phrases     phrases of one handbook only, which are left out at the ends of an answer and marked inside
     statements  how many sentences of each answer are shown in place of it; 0: the whole answer
-    rewritten   SHA-256 of an answer as in the run -> the same in another style, by a model
     """
 
     masker: Masker | None
-    phrases: TellingPhrases = TellingPhrases()
+    phrases: TellingPhrases = field(default_factory=TellingPhrases)
     statements: int = 0
     rarity: Mapping[str, float] = field(default_factory=Counter)
-    habits: Habits = Habits()
-    rewritten: Mapping[str, str] = field(default_factory=dict)
+    habits: Habits = field(default_factory=Habits)
 
     def pair(self, question: str, handbooks: tuple[str, str], answers: tuple[str | None, str | None]) -> tuple[str, str]:
         """The two answers as raters read them; a missing one as the words that mark absence."""
@@ -83,13 +81,8 @@ class Presenter:
     def whole(self, answer: str | None) -> str:
         """One answer as a whole, masked."""
         assert self.masker is not None
-        shown = blind_answer(self.rewriting(answer) or answer, self.masker)
+        shown = blind_answer(answer, self.masker)
         return shown if shown == NOTHING_SAID else _without(shown, self.phrases)
-
-    def rewriting(self, answer: str | None) -> str | None:
-        """The answer in another style; None where there is none, or where an amount or a negation changed in it."""
-        other = self.rewritten.get(digest_of(answer or ""))
-        return other if other and answer and same_facts(answer, other) else None
 
     def left_out(self, answer: str | None) -> list[str]:
         """The phrases of one handbook only that are left out of an answer, or marked in it."""
@@ -107,17 +100,17 @@ class Presenter:
             max((overlap(one, their, self.rarity) for their in theirs), default=0.0) + coverage(one, asked, self.rarity)
             for one in words
         ]
-        told = [self.habits.telling(one - asked, handbooks[0], handbooks[1]) for one in words]
+        told = [self.habits.telling(_habit_words(one.quoted), handbooks[0], handbooks[1]) for one in found]
         marked = [HIDDEN_PHRASE in one.text for one in found]
         ranked = sorted(range(len(found)), key=lambda n: (marked[n], bears[n] < SPEAKS_OF_IT * max(bears), told[n], -bears[n]))
         return "\n".join(found[n].quoted for n in sorted(ranked[: self.statements]))
 
 
-def presenter_of_run(con: Connection, plan: Plan, rewritten: Mapping[str, str] | None = None) -> Presenter:
+def presenter_of_run(con: Connection, plan: Plan) -> Presenter:
     """How the answers of a run are shown by a plan; what is learned is learned from the run's own answers."""
     if plan.names_shown:
         return Presenter(None)
-    plain = Presenter(masker_of_run(con, plan.masked_words), rewritten=rewritten or {})
+    plain = Presenter(masker_of_run(con, plan.masked_words))
     if not plan.phrases_masked and not plan.statements:
         return plain
     learned = learned_from(con)
@@ -161,9 +154,15 @@ def habits_of(answers: Iterable[tuple[str, str, str]]) -> Habits:
     having: dict[str, Counter[str]] = defaultdict(Counter)
     for handbook, _, text in answers:
         counts[handbook] += 1
-        for word in set(stems(text)):
+        for word in _habit_words(text):
             having[word][handbook] += 1
     return Habits(counts, having)
+
+
+def _habit_words(text: str) -> set[str]:
+    """The words of a text and each two that follow each other: small words are habits as well."""
+    words = [word.casefold() for word in WORD.findall(text)]
+    return {*words, *map(" ".join, pairwise(words))}
 
 
 def _without(text: str, phrases: TellingPhrases) -> str:

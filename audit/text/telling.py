@@ -39,7 +39,7 @@ class TellingPhrases:
     inside: frozenset[Gram] = frozenset()
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """(start, end, OPENING, CLOSING or INSIDE) of what tells whose the text is, in order and apart; never all of its words."""
+        """(start, end, OPENING, CLOSING or INSIDE) of what tells whose the text is, in order and apart; never all words."""
         places = [match.span() for match in WORD.finditer(text)]
         words = [text[start:end].casefold() for start, end in places]
         first = next((n for n in range(min(MOST_WORDS, len(words) - 1), 0, -1) if tuple(words[:n]) in self.openings), 0)
@@ -113,7 +113,7 @@ def _owners(read: Iterable[tuple[str, str, list[str]]], wanted: set[Gram]) -> di
 def _whole(grams: set[Gram], questions: dict[Gram, set[str]], kind: str) -> frozenset[Gram]:
     """Those that do not go on in the same way in all of their texts, and of the rest none that has a shorter one of its own.
 
-    "Key points" that 30 answers begin with is left out alone, and not with the words that 6 of them have next: these say something.
+    "Key points" that 30 answers begin with is left out alone, and not with the words that 6 of them have next.
     """
     kept = set()
     for gram in sorted(grams, key=len):
