@@ -11,7 +11,7 @@ from annotation.studies.verification import verify_study
 from audit.vocabulary import NOTHING_SAID
 from tests.support.studies import NOW, study_of
 
-WORDS = "liver heart kidney lung blood dose meal walk sleep rest water nurse clinic week day night morning plan test scan".split()
+WORDS = ["liver", "heart", "kidney", "lung", "blood", "dose", "meal", "walk", "sleep", "rest", "water", "week", "day", "test"]
 
 
 def items(habits: tuple[str, str, str], questions: int = 60, seed: int = 4) -> list[Shown]:
