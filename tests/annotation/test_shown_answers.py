@@ -32,12 +32,10 @@ def planted_run(folder: Path, label: str) -> Run:
     answers = [json.loads(line) for line in path.read_text().splitlines()]
     for record in answers:
         subject = SUBJECTS[int(record["question_id"][1:]) - 1]
-        own = record["handbook_id"] == "a"
-        record["answer"] = (
-            f"Key points - {'Wait' if len(subject) % 2 else 'Rest'} 3 months before {subject}. Birds sing in May. Ask about {subject} again later."
-            if own
-            else f"Before {subject} wait for 6 months. Trees are green. {subject} may be tiring."
-        )
+        first = "Wait" if len(subject) % 2 else "Rest"
+        alder = f"Key points - {first} 3 months before {subject}. Birds sing in May. Ask about {subject} again later."
+        birch = f"Before {subject} wait for 6 months. Trees are green. {subject} may be tiring."
+        record["answer"] = alder if record["handbook_id"] == "a" else birch
     path.write_text("".join(json.dumps(record) + "\n" for record in answers))
     return load(release, folder / "data").run
 
