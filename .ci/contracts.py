@@ -68,6 +68,9 @@ The blinding list: every blinding contract forbids these and adds to them."""
 
 OTHERS_WORK = [
     "annotation.studies.masking_preview",
+    "annotation.studies.shown_answers",
+    "annotation.studies.leakage",
+    "annotation.studies.exit_answers",
     "annotation.studies.sampling",
     "annotation.studies.head_to_head",
     "annotation.studies.study_tables",
@@ -185,6 +188,7 @@ CONTRACTS = [
             "annotation.studies.signing_in",
             "annotation.studies.app_settings",
             "annotation.label_store.assignments",
+            "annotation.label_store.exit_questions",
             "annotation.label_store.ratings",
             "annotation.label_store.studies",
             "annotation.label_store.study_creation",

@@ -142,6 +142,10 @@ COMMANDS = (
         "annotation.cli.study_creation:create",
     ),
     Command(
+        "study leakage", "Measure what the style of masked answers gives away of whose they are.",
+        "annotation.cli.leakage:leakage",
+    ),
+    Command(
         "study advance", "Move a study to its next state: calibration, labelling, adjudication, closed.",
         "annotation.cli.study:advance",
     ),

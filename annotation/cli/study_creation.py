@@ -11,6 +11,7 @@ from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
+from annotation.studies.leakage import leakage_sentence
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import DESIGNS, ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
 from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
@@ -85,10 +86,28 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
     )
+    add_shown(parser)
     parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="seed of the sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
     add_json(parser)
+
+
+def add_shown(parser: argparse.ArgumentParser) -> None:
+    """The options of how answers are shown to raters, besides their names."""
+    parser.add_argument(
+        "--mask-phrases",
+        action="store_true",
+        help="also mask openings, closings and phrases that only one handbook's answers have, and names of bodies above them all",
+    )
+    parser.add_argument(
+        "--statements",
+        type=int,
+        default=0,
+        metavar="N",
+        help="show N sentences of each answer in place of it: of those that bear on the question and the other answer, the ones "
+        "that tell least whose they are (default: whole answers)",
+    )
 
 
 def _pair_options(parser: argparse._ActionsContainer) -> None:
@@ -145,6 +164,7 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
     plan = HeadToHeadPlan(
         systems=tuple(arguments.systems), questions=arguments.questions, seed=arguments.seed,
         calibration=arguments.calibration, repeats=arguments.repeats, masked_words=tuple(arguments.mask),
+        phrases_masked=arguments.mask_phrases, statements=arguments.statements,
     )  # fmt: skip
     return _create(arguments, settings, partial(draw_head_to_head, plan=plan), partial(draw_head_to_head_study, plan=plan))
 
@@ -160,7 +180,9 @@ def _create(
     # Before the label store is opened, which would create it.
     if arguments.dry_run:
         drawn = draw(run, study_id=arguments.study, max_items=max_items)
-        return print_result(arguments, _strata_text(drawn), _strata_record(drawn))
+        given_away = leakage_sentence(drawn) if drawn.masking else ""
+        text = "\n".join(filter(None, (_strata_text(drawn), given_away)))
+        return print_result(arguments, text, {**_strata_record(drawn), "leakage": given_away})
     annotators = [name.strip().casefold() for name in arguments.annotators.split(",") if name.strip()]
     drawn = draw_and_create(
         open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
@@ -188,6 +210,7 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
     return SamplePlan(
         seed=arguments.seed, per_label=per_label, second=arguments.by, calibration=arguments.calibration,
         repeats=arguments.repeats, names_shown=arguments.show_names, masked_words=tuple(arguments.mask),
+        phrases_masked=arguments.mask_phrases, statements=arguments.statements,
         registration=_registration(arguments),
         after=tuple(arguments.after),
         design_for=arguments.design_for,

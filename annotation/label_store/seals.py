@@ -23,8 +23,10 @@ from annotation.label_store.stored_values import to_timestamp
 from audit.vocabulary import Raters, stated_raters
 
 CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED, LOOK = "created", "sampled", "state", "reference", "raters", "look"
+LEAKAGE, INSTITUTIONS, GUESS = "leakage", "institutions", "guess"
 """Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study;
-LOOK: somebody saw figures of a study that was not complete."""
+LOOK: somebody saw figures of a study that was not complete; LEAKAGE: what the style of its answers was measured to give away;
+INSTITUTIONS: what the exit question asks among; GUESS: an annotator's answer to it."""
 NAMED_ROWS = 3
 
 
@@ -138,11 +140,20 @@ def state_raters(tx: Connection, study_id: str, raters: Raters, now: datetime) -
 
 def raters_of(store: LabelStore, study_id: str) -> Raters:
     """Who rates in a study; UNKNOWN where nobody has stated it."""
-    column = study_events.c
-    query = select(column.body).where(column.study_id == study_id, column.kind == RATERS_STATED).order_by(column.seq.desc())
+    stated = last_event(store, study_id, RATERS_STATED)
+    return stated_raters(stated["raters"]) if stated else Raters.UNKNOWN
+
+
+def last_event(store: LabelStore, study_id: str, kind: str) -> dict[str, Any] | None:
+    """What the last event of a kind says; None where there is none."""
     with store.read() as con:
-        body = con.execute(query.limit(1)).scalar()
-    return stated_raters(stored_body(body)["raters"]) if body else Raters.UNKNOWN
+        found = events_of(con, study_id, kind)
+    return found[-1] if found else None
+
+
+def events_of(con: Connection, study_id: str, kind: str) -> list[dict[str, Any]]:
+    """What the events of a kind say, in their order."""
+    return [body for found, body in _events(con, study_id) if found == kind]
 
 
 # -- Who looked at the figures while ratings were coming in --------------------------------------------------
@@ -155,15 +166,11 @@ def record_look(store: LabelStore, study_id: str, account: str, now: datetime) -
         return
     with store.begin() as tx:
         lock_study_head(tx, study_events, study_id)
-        if body not in _looks(tx, study_id):  # two tabs refresh at once
+        if body not in events_of(tx, study_id, LOOK):  # two tabs refresh at once
             record_study_event(tx, study_id, LOOK, body, now)
 
 
 def looks(store: LabelStore, study_id: str) -> list[dict[str, Any]]:
     """Each look at the figures of a study while ratings were coming in: account, and ratings in the ledger then."""
     with store.read() as con:
-        return _looks(con, study_id)
-
-
-def _looks(con: Connection, study_id: str) -> list[dict[str, Any]]:
-    return [body for kind, body in _events(con, study_id) if kind == LOOK]
+        return events_of(con, study_id, LOOK)

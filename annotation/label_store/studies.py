@@ -115,6 +115,14 @@ def answers_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str]
         return [(item_id, first, second) for item_id, first, second in rows]
 
 
+def items_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str, str, str]]:
+    """(question id, whose first answer, whose second, the two answers) of a study's items, silent repeats excluded."""
+    columns = (items.c.question_id, items.c.handbook_a, items.c.handbook_b, items.c.answer_a, items.c.answer_b)
+    query = select(*columns).where(items.c.study_id == study_id, items.c.kind != ItemKind.REPEAT.value)
+    with store.read() as con:
+        return [(q, a, b, first, second) for q, a, b, first, second in con.execute(query.order_by(items.c.item_id))]
+
+
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
     """Who rates in a study: by letter (A first) where everybody rates every item, else by name."""
     # Letters, because the columns of a study (annotator_a, ...) follow them.

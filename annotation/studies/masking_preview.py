@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,11 +15,13 @@ from annotation.studies.verdict_store import find_origin
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec
-from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_SOURCE, Masker, masker_of
+from audit.text.blinding import HIDDEN_CONTACT, HIDDEN_NAME, HIDDEN_PHRASE, HIDDEN_SOURCE, Masker, masker_of
 from audit.vocabulary import NOT_ADDRESSED, NOTHING_SAID, without_absence
 
 KINDS = {HIDDEN_NAME: "name", HIDDEN_CONTACT: "contact", HIDDEN_SOURCE: "credit or source line"}
-MARKER = re.compile("|".join(map(re.escape, KINDS)))
+PHRASE = "phrase"
+MARKERS = (*KINDS, HIDDEN_PHRASE)
+MARKER = re.compile("|".join(map(re.escape, MARKERS)))
 _CAPITALISED = r"[A-Z][\w'-]*+"
 _OF = r"(?:of|on|for|the|and|in|&)"
 _KIND = (
@@ -58,7 +60,8 @@ class MaskingPreview:
     def sentence(self) -> str:
         """The counts, in words."""
         places = self.masked.groupby("kind")["places"].sum().to_dict()
-        counts = ", ".join(f"{places.get(kind, 0):,} {kind}{'' if places.get(kind, 0) == 1 else 's'}" for kind in KINDS.values())
+        kinds = [*KINDS.values(), *([PHRASE] if PHRASE in places else [])]
+        counts = ", ".join(f"{places.get(kind, 0):,} {kind}{'' if places.get(kind, 0) == 1 else 's'}" for kind in kinds)
         return (
             f"Masked in the answers: {counts}. {self.not_addressed:,} answers that begin with {NOT_ADDRESSED} are shown as: "
             f"{NOTHING_SAID}"
@@ -102,22 +105,29 @@ def organisations_in(text: str) -> Iterator[str]:
             yield run[0][before[-1] if before else 0 :]
 
 
-def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str], masker: Masker) -> MaskingPreview:
+def preview_masking(
+    answers: Iterable[Sequence[str | None]],
+    shown: Iterable[str],
+    masker: Masker,
+    left_out: Callable[[str | None], list[str]] = lambda answer: [],
+) -> MaskingPreview:
     """The effect of blinding on these answers.
 
-    answers  the answers of each item, as the run has them
-    shown    the same answers as annotators read them, in any order
+    answers   the answers of each item, as the run has them
+    shown     the same answers as annotators read them, in any order
+    left_out  the phrases that are left out of an answer because only one handbook has them
     """
     places: Counter[tuple[str, str]] = Counter()
     items: Counter[tuple[str, str]] = Counter()
     organisations = Counter(name for text in shown for name in organisations_in(text) if " " in name)
     not_addressed = 0
     for texts in answers:
-        own = [part for text in texts for part in masker.replaced(text or "")]
+        own = [(KINDS[marker], part) for text in texts for marker, part in masker.replaced(text or "")]
+        own += [(PHRASE, phrase) for text in texts for phrase in left_out(text)]
         places.update(own)
         items.update(set(own))
         not_addressed += sum(without_absence(text or "") is not None for text in texts)
-    rows = [(KINDS[marker], " ".join(text.split()), n, items[marker, text]) for (marker, text), n in places.most_common()]
+    rows = [(kind, " ".join(text.split()), n, items[kind, text]) for (kind, text), n in places.most_common()]
     frame = pd.DataFrame(rows, columns=[column.name for column in MASKED_TABLE.columns])
     return MaskingPreview(frame, not_addressed, dict(organisations.most_common()))
 
@@ -125,7 +135,7 @@ def preview_masking(answers: Iterable[Sequence[str | None]], shown: Iterable[str
 def masked_text(answers: Iterable[str], listed: Sequence[str]) -> str:
     """How often something is masked in these answers as annotators read them, and what the plan listed, in words."""
     places = Counter(marker for text in answers for marker in MARKER.findall(text))
-    counts = ", ".join(f"{places[marker]:,} {marker}" for marker in KINDS)
+    counts = ", ".join(f"{places[marker]:,} {marker}" for marker in MARKERS if marker in KINDS or places[marker])
     return f"Masked in the answers: {counts}." + (f" Listed besides the names of the run: {'; '.join(listed)}." if listed else "")
 
 

@@ -24,6 +24,7 @@ MAX_STUDY_ITEMS = 5_000
 # The column of the seed is a 32-bit integer in PostgreSQL.
 MAX_CALIBRATION_ITEMS, MAX_SEED = 1_000, 2**31 - 1
 MAX_MASKED_WORDS = 500
+MAX_STATEMENTS = 20
 CHECKED_ABSENT = 6
 """Pre-screened pairs that are rated where a study is designed for a figure, to check that they are absent."""
 LEAST_PER_LABEL = 4
@@ -49,6 +50,9 @@ class Plan:
     repeats      study items that are silently shown again, for intra-rater agreement
     names_shown  whether annotators see whose an answer is; if not, names, contacts and credits are also masked in the answers
     masked_words names that are masked besides those of the run
+    phrases_masked whether phrases that only one handbook's answers have are masked too, and names of bodies above them
+    statements   how many sentences of each answer are shown in place of it, those that bear most on the question and the other
+                 answer; 0: whole answers
     registration what is laid down before the study opens, if anything; sealed with the sample
     """
 
@@ -57,6 +61,8 @@ class Plan:
     repeats: int = 10
     names_shown: bool = False
     masked_words: tuple[str, ...] = ()
+    phrases_masked: bool = False
+    statements: int = 0
     registration: Registration | None = None
 
 
@@ -136,6 +142,9 @@ def check_counts(plan: Plan, items: Sequence[int], faults_found: Mapping[str, bo
         f"the calibration round has more than {MAX_CALIBRATION_ITEMS:,} items": plan.calibration > MAX_CALIBRATION_ITEMS,
         f"the seed is above {MAX_SEED:,}": plan.seed > MAX_SEED,
         "no items are requested": sum(items) == 0,
+        f"{MAX_STATEMENTS} statements of an answer can be shown at most": not 0 <= plan.statements <= MAX_STATEMENTS,
+        "where raters see whose an answer is, nothing is masked or chosen": plan.names_shown
+        and (plan.phrases_masked or plan.statements > 0),
         f"more than {MAX_MASKED_WORDS} names to mask are listed": len(plan.masked_words) > MAX_MASKED_WORDS,
         f"'{unusable}' cannot be masked, because it has fewer than two letters or digits": bool(unusable),
     }

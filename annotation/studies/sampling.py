@@ -10,18 +10,12 @@ from typing import Any
 import numpy as np
 
 from annotation.label_store.engine import LabelStore, StudyError
+from annotation.label_store.exit_questions import record_institutions
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
-from annotation.studies.masking_preview import (
-    MaskingPreview,
-    blind_answer,
-    masker_of_run,
-    names_left_text,
-    preview_masking,
-    words_left,
-)
+from annotation.studies.masking_preview import MaskingPreview, names_left_text, preview_masking, words_left
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
     Plan,
@@ -32,11 +26,11 @@ from annotation.studies.sample_plan import (
     check_plan,
     check_size,
 )
+from annotation.studies.shown_answers import Presenter, presenter_of_run
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
-from audit.text.blinding import Masker
-from audit.vocabulary import NOT_ADDRESSED, Raters
+from audit.vocabulary import Raters
 
 POPULATION = """
 select p.label::varchar as label,
@@ -84,6 +78,7 @@ join handbooks b on b.handbook = n.handbook_b
 left join answers answer_a on answer_a.question = n.question and answer_a.handbook = n.handbook_a
 left join answers answer_b on answer_b.question = n.question and answer_b.handbook = n.handbook_b
 """
+CENTERS = "select handbook_id, center from handbooks order by handbook"
 RUN_COUNTS = "select has_answers, (select count(*) from pairs), (select count(*) from pairs where label is null) from run"
 
 PairKey = tuple[str, str | None, int]
@@ -96,6 +91,7 @@ class DrawnSample:
 
     names_left  item id -> words of its masked answers that contain a word of an institution's name; repeats excluded
     masking     what is masked in the answers; None where names are shown
+    institutions  handbook id -> institution, of the handbooks in the sample, for the exit question; empty where names are shown
     """
 
     items: list[NewItem]
@@ -105,6 +101,7 @@ class DrawnSample:
     names_left: Mapping[str, list[str]] = field(default_factory=dict)
     # Not compared: it follows from the items, and has a table
     masking: MaskingPreview | None = field(default=None, compare=False)
+    institutions: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def not_drawn_text(self) -> str:
         """The part of the run that is in no stratum, with the reason, in words."""
@@ -116,6 +113,12 @@ class DrawnSample:
     def names_left_text(self) -> str:
         """The names that remain in the answers, in words for the principal investigator; "" if names are shown."""
         return names_left_text(self.names_left, names_shown=bool(self.origin.plan["names_shown"]))
+
+
+def plan_of(origin: SampleOrigin) -> Plan:
+    """What was planned of how answers are shown; studies of before an option have its default."""
+    known = {name: origin.plan[name] for name in ("names_shown", "phrases_masked", "statements") if name in origin.plan}
+    return Plan(**known, masked_words=tuple(origin.plan.get("masked_words", ())))
 
 
 def preview_study(
@@ -152,6 +155,7 @@ def draw_study(
     with store.begin() as tx:
         create_study(tx, new, now)
         store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
+        record_institutions(tx, new.study_id, drawn.institutions, now)
     return drawn
 
 
@@ -223,14 +227,17 @@ def draw_from_strata(
     positions = [_draw_positions(stratum, rng) for stratum in strata]
     texts = _texts(con, query, values, strata, positions)
     order = rng.permutation(sum(map(len, positions)))  # item ids in randomised order, so none reveals a stratum
-    masker = None if plan.names_shown else masker_of_run(con, plan.masked_words)
-    items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), masker)
+    presenter = presenter_of_run(con, plan)
+    masker = presenter.masker
+    items, verdicts = _items_and_verdicts(study_id, strata, positions, texts, order.tolist(), presenter)
     names_left = words_left(((item.item_id, item.answer_a, item.answer_b) for item in items), masker) if masker else {}
-    answers, shown = (row[6:8] for row in texts.values()), (text for item in items for text in (item.answer_a, item.answer_b))
-    masking = preview_masking(answers, shown, masker) if masker else None
+    answers, shown = [row[6:8] for row in texts.values()], (text for item in items for text in (item.answer_a, item.answer_b))
+    masking = preview_masking(answers, shown, masker, presenter.left_out) if masker else None
     items, verdicts = _with_repeats(study_id, items, verdicts, plan.repeats, rng)
     drawn = [Stratum(s.name, s.label, s.second, s.population, s.study) for s in strata]
-    return DrawnSample(items, verdicts, drawn, origin, names_left, masking)
+    in_sample = {handbook for item in items for handbook in (item.handbook_a, item.handbook_b)}
+    institutions = {handbook: center for handbook, center in rows(con, CENTERS) if masker and handbook in in_sample}
+    return DrawnSample(items, verdicts, drawn, origin, names_left, masking, institutions)
 
 
 def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]:
@@ -258,7 +265,7 @@ def _items_and_verdicts(
     positions: Sequence[Sequence[int]],
     texts: Mapping[PairKey, tuple[Any, ...]],
     order: Sequence[int],
-    masker: Masker | None,
+    presenter: Presenter,
 ) -> tuple[list[NewItem], list[StoredVerdict]]:
     number = iter(order)
     items, verdicts = [], []
@@ -267,15 +274,15 @@ def _items_and_verdicts(
             item_id = f"{study_id}-{next(number) + 1:04}"
             kind = ItemKind.STUDY if rank < stratum.study else ItemKind.CALIBRATION
             *shown, significance, topic, reasoning = texts[stratum.label, stratum.second, position]
-            items.append(_new_item(item_id, kind, shown, masker))
+            items.append(_new_item(item_id, kind, shown, presenter))
             verdicts.append(StoredVerdict(item_id, stratum.name, stratum.label, significance, topic, reasoning))
     return items, verdicts
 
 
-def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], masker: Masker | None) -> NewItem:
+def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], presenter: Presenter) -> NewItem:
     question_id, question, handbook_a, handbook_b, name_a, name_b, *answers, reference = shown
-    # A generator may omit the text of an absent answer; annotators then read the words that mark absence.
-    first, second = (blind_answer(answer, masker) if masker else answer or f"{NOT_ADDRESSED}." for answer in answers)
+    masker = presenter.masker
+    first, second = presenter.pair(question, (handbook_a, handbook_b), (answers[0], answers[1]))
     known = masker.mask(reference) if masker and reference else reference or None
     names = handbook_a, handbook_b, name_a, name_b
     asked = masker.mask(question) if masker else question

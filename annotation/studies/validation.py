@@ -57,6 +57,7 @@ from annotation.studies.head_to_head import (
     strengths_frame,
     system_names,
 )
+from annotation.studies.leakage import blinding_words
 from annotation.studies.registration import outcome_sentence, registration_of
 from annotation.studies.study_tables import (
     TYPES_TABLE,
@@ -66,7 +67,7 @@ from annotation.studies.study_tables import (
     strata_frame,
     study_ratings,
 )
-from annotation.studies.validation_tables import TABLES, ValidationData, gold_tables, matrix_tables, validation_data
+from annotation.studies.validation_tables import TABLES, ValidationData, further_tables, validation_data
 from annotation.studies.verdict_store import SampleOrigin, Stratum, find_origin, list_strata, sample_digest
 from annotation.studies.verification import heads_record
 from audit.charts.rates import Rate, rate_dots
@@ -346,7 +347,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
     groups = (make(data) for make in (*GROUP_TABLES, study_plan_table))
-    tables[6:6] = [table.noted(note) for table in (*groups, *gold_tables(data), *matrix_tables(data))]
+    tables[6:6] = [table.noted(note) for table in (*groups, *further_tables(data))]
     facts = study_facts(store, data.study, data.origin)
     paragraphs = {"Methods": methods(data), "Results": results(data)}
     pictures = list(study_pictures(data.report, data.shares, data.reference))
@@ -357,7 +358,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
 def methods(data: ValidationData) -> str:
     """A paragraph on how the sample was drawn, rated and adjudicated."""
     paragraph = methods_paragraph(data.study, data.origin, data.strata, data.flow, data.ratings, data.calibration)
-    return paragraph + _registered(data)
+    return f"{paragraph}{_registered(data)} {data.blinding}"
 
 
 def _registered(data: ValidationData) -> str:
@@ -382,7 +383,7 @@ def study_facts(store: LabelStore, study: Study, origin: SampleOrigin) -> dict[s
     return {
         "title": study.title, "state": study.state.value, "scheme": study.scheme.name, "run": origin.run_key,
         "plan": dict(origin.plan), "seed_of_order": study.seed, "ledgers": heads_record(store, study.study_id),
-        "looks_before_complete": len(looks(store, study.study_id)),
+        "looks_before_complete": len(looks(store, study.study_id)), "blinding": blinding_words(store, study.study_id),
     }  # fmt: skip
 
 

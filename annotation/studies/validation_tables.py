@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -30,7 +30,11 @@ from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalenc
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.studies.calibration import CALIBRATION_TABLE, Calibration, calibration_of
+from annotation.studies.exit_answers import TABLE as EXIT_TABLE
+from annotation.studies.exit_answers import exit_answers
 from annotation.studies.item_groups import corrected_parts, item_groups
+from annotation.studies.leakage import TABLE as LEAKAGE_TABLE
+from annotation.studies.leakage import blinding_words, recorded_leakage
 from annotation.studies.study_tables import (
     CODEBOOK_TABLE,
     FLOW_TABLE,
@@ -64,6 +68,7 @@ class ValidationData:
     rows      every rating, as `ratings_table` returns them
     shares    as `annotation.prevalence.estimates.prevalence` returns them
     calibration  the round before the study; None where it had none
+    blinding  what style gives away and what raters guessed, in words; leaks and guesses: the same as tables, empty where unknown
     """
 
     study: Study
@@ -76,6 +81,9 @@ class ValidationData:
     report: AgreementReport
     shares: pd.DataFrame
     calibration: Calibration | None = None
+    blinding: str = ""
+    leaks: pd.DataFrame = field(default_factory=pd.DataFrame)
+    guesses: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def reference(self) -> str:
@@ -101,11 +109,13 @@ def validation_data(store: LabelStore, study_id: str, con: Connection | None = N
     Raises StudyError when there is no such study, AuditError while nothing is rated.
     """
     study, ratings = find_study(store, study_id), study_ratings(store, study_id)
+    measured = recorded_leakage(store, study_id)
     return ValidationData(
         study, find_origin(store, study_id), list_strata(store, study_id), item_groups(store, study_id, con),
         corrected_parts(ratings, labels_table(store, study_id), con),
         ratings_table(store, study_id), ratings,
         agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), calibration_of(store, study_id),
+        blinding_words(store, study_id), measured.frame() if measured else pd.DataFrame(), exit_answers(store, study_id),
     )  # fmt: skip
 
 
@@ -198,6 +208,15 @@ def _named(name: str, by: str) -> str:
     return f"{name}_gold" if by == GOLD else name
 
 
+def blinding_tables(data: ValidationData) -> Iterator[Table]:
+    """What style gives away, and the answers to the exit question, where they are known."""
+    for name, spec, frame in (
+        ("study_leakage", LEAKAGE_TABLE, data.leaks), ("study_exit_answers", EXIT_TABLE, data.guesses)
+    ):  # fmt: skip
+        if len(frame):
+            yield data.table(name, spec, frame)
+
+
 def calibration_table(data: ValidationData) -> Table:
     """Agreement on calibration items, and whether it reaches the protocol's threshold."""
     if data.calibration is None:
@@ -262,8 +281,15 @@ def confusion_matrix(cells: pd.DataFrame) -> tuple[TableSpec, pd.DataFrame]:
     return TableSpec(title, (rows, *columns)), wide.rename_axis(columns=None).reset_index()
 
 
+def further_tables(data: ValidationData) -> Iterator[Table]:
+    """The tables by gold, the matrices, and those about blinding."""
+    yield from gold_tables(data)
+    yield from matrix_tables(data)
+    yield from blinding_tables(data)
+
+
 TABLES = (
     sample_table, flow_table, statistics_table, agreement_table, by_label_table, errors_table, significance_table,
     prevalence_table, calibration_table, repeats_reliability, times_table, ratings_rows, codebook_table,
 )  # fmt: skip
-"""In addition to the matrices and the tables by gold."""
+"""In addition to `further_tables`."""

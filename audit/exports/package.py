@@ -47,7 +47,7 @@ def package(request: ExportRequest, progress: Callable[[str], None] = lambda _: 
     if request.contents == VALIDATION and request.study is None:
         raise AuditError("No study was named, so there is no validation to export. Nothing was written. Name one with --study.")
     with open_context(request.run, request.other, request.taxonomy, request.curation, request.against) as context:
-        sheet = datasheet_text(request.run.title, datasheet(context.con))
+        sheet = datasheet_text(request.run.title, datasheet(context.con)) + _of_study(request)
         # Only tables and charts need the stores; they are closed while pictures are drawn and files written
         parts = _with_file_names([_with_notices(chapter, context) for chapter in _chapters(request, context, progress)])
     progress("Drawing the figures")
@@ -126,6 +126,12 @@ def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
     """The paragraphs of all chapters as Markdown; no file if there are none."""
     paragraphs = [f"## {heading}\n\n{text}\n" for part in parts for heading, text in part.paragraphs.items()]
     return {PAPER_TEXT: "\n".join(paragraphs).encode()} if paragraphs else {}
+
+
+def _of_study(request: ExportRequest) -> str:
+    """The datasheet's lines about the study, in the end: how far its raters were blinded."""
+    words = str(request.study.facts.get("blinding") or "") if request.study else ""
+    return f"\n## Labels of people\n\n- {words}\n" if words else ""
 
 
 def _file_lines(part: Chapter) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,7 +77,9 @@ INSTITUTION_WORDS = (
 """Words that go with a masked word of a name: "Alder Transplant Center" is one name."""
 
 
-HIDDEN_NAME, HIDDEN_CONTACT, HIDDEN_SOURCE = "[name]", "[contact]", "[source]"
+HIDDEN_NAME, HIDDEN_CONTACT, HIDDEN_SOURCE, HIDDEN_PHRASE = "[name]", "[contact]", "[source]", "[phrase]"
+SPELLED_OUT_REACH = 120
+"""Characters before an abbreviation in brackets in which its words are looked for."""
 # How a name must be written in a text to be masked: in any way; each word capitalised; in capitals
 ANY, CAPITAL, UPPER = range(3)
 MIN_WORD, MIN_ABBREVIATION, MAX_ABBREVIATION = 4, 3, 8
@@ -93,6 +95,7 @@ BEFORE = re.compile(r"(?:\b(?:University|College|Hospital|Hospitals|Clinic|Cente
 BEFORE_REACH = 40
 DOTTED = re.compile(r"(?:\w\. ?)+\w")
 BETWEEN = re.compile(r"[\s,&-]{0,3}")
+ABBREVIATION = re.compile(rf"\(([A-Z]{{{MIN_ABBREVIATION},{MAX_ABBREVIATION}}})\)")
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,39 @@ def masker_of(handbooks: Iterable[Mapping[str, Any]], systems: Iterable[str] = (
     return Masker(names, frozenset(words))
 
 
+def with_parent_names(masker: Masker, urls: Iterable[str], ids: Iterable[str], texts: Iterable[str]) -> Masker:
+    """A masker that also knows the bodies that all handbooks belong to: such names tell nothing apart, and say who is speaking.
+
+    Their abbreviations are those in web hosts and ids; what they stand for is read where a text spells one out: "Alder Health
+    Service (AHS)".
+    """
+    names = dict(masker.names)
+    parts = [part for url in urls for part in _host(url).split(".")[:-1]]
+    parts += [part for name in ids for part in TOKEN.findall(name.replace("_", " "))]
+    for part in filter(_is_abbreviation, map(str.casefold, parts)):
+        names.setdefault(part, UPPER)
+    for text in texts:
+        for match in ABBREVIATION.finditer(text):
+            name = _spelled_out(text[max(0, match.start() - SPELLED_OUT_REACH) : match.start()], match[1])
+            if name and (match[1].casefold() in names or fold_word(name) in names):
+                names.setdefault(match[1].casefold(), UPPER)
+                _add(names, name, CAPITAL)
+    return replace(masker, names=names)
+
+
+def _spelled_out(before: str, abbreviation: str) -> str:
+    """The words at the end of a text whose initials are these; "" where they are not."""
+    wanted, end = list(abbreviation.casefold()), len(before.rstrip())
+    for word in reversed(list(TOKEN.finditer(before))):
+        if word[0][0].isupper() and word[0][0].casefold() == wanted[-1]:
+            wanted.pop()
+        elif word[0].casefold() not in SMALL_WORDS:
+            return ""
+        if not wanted:
+            return before[word.start() : end]
+    return ""
+
+
 def _add_institution(names: dict[str, int], words: set[str], name: str) -> None:
     for part in (name, *(PART.split(name) if PART.search(name) else ())):
         own = _own_words(part)
@@ -323,12 +359,15 @@ def _is_abbreviation(word: str) -> bool:
     )
 
 
-def _host_labels(url: Any) -> Iterator[str]:
+def _host(url: Any) -> str:
     try:
-        host = urlsplit(str(url or "")).hostname or ""
+        return urlsplit(str(url or "")).hostname or ""
     except ValueError:
-        return
-    for label in host.split(".")[:-1]:
+        return ""
+
+
+def _host_labels(url: Any) -> Iterator[str]:
+    for label in _host(url).split(".")[:-1]:
         folded = fold_word(label)
         if len(folded) > MIN_WORD and folded not in ORDINARY_WORDS:
             yield folded

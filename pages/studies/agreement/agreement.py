@@ -54,6 +54,7 @@ from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
 from annotation.studies.head_to_head import COUPLES_TABLE
 from annotation.studies.item_groups import item_groups
+from annotation.studies.leakage import blinding_words
 from annotation.studies.marked_items import OVERLAP_TABLE, overlap_of_study
 from annotation.studies.registration import outcome_sentence
 from annotation.studies.study_tables import labels_table
@@ -264,6 +265,7 @@ def figures(study_id: str) -> None:
     counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
     st.caption(escaped(f"{counts}. State: {study.state}."))
     st.caption(escaped(looked_at(study_id, shown.ratings)))
+    st.caption(escaped(blinding_words(label_store(), study_id)))
     if by:
         judge_section(shown, by)
     elif study.scheme is PAIRS:

@@ -11,6 +11,7 @@ from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, opaque_id
 from pages._blinded.labelling.widget import labelling_widget, pending_events
 from pages._blinded.scripts import script_path
 from pages._blinded.tour import tour
+from pages.studies.annotate.exit_question import exit_question
 from pages.studies.annotate.session import LabellingSession
 
 # The page starts next to Streamlit's header instead of below it, so that the label buttons stay in sight.
@@ -59,6 +60,8 @@ def labelling(study: Study) -> None:
         data = {**session.view(events), "title": study.title, "done": DONE[study.state]}
         if labelling_widget(study.scheme, data):
             st.switch_page(MY_ITEMS, query_params={PARAM: opaque_id(study.study_id)})
+        if session.next is None and study.state is StudyState.LABELLING:
+            exit_question(study, account.username)
     except AuditError as error:
         explain(error)
 

@@ -19,10 +19,12 @@ from annotation.studies.head_to_head import (
     draw_head_to_head_study,
     systems_in,
 )
+from annotation.studies.leakage import leakage_sentence
 from annotation.studies.masking_preview import MASKED_TABLE, MaskingPreview
 from annotation.studies.registration import MAX_STATEMENT, PRIMARY_FIGURES, Registration
 from annotation.studies.sample_plan import (
     DESIGNS,
+    MAX_STATEMENTS,
     MAX_STUDY_ITEMS,
     SECOND_CRITERIA,
     Plan,
@@ -59,6 +61,14 @@ SUCCESS = "success message for the next run of the page"
 MASK_HELP = (
     "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
     "lines. The list is kept with the study and cannot be changed afterwards."
+)
+PHRASES_HELP = (
+    "Openings, closings and phrases that answers to several questions have, all of one handbook, and names of bodies that all "
+    "belong to. They are learned from the run; phrases with amounts or negations stay. The preview lists them."
+)
+STATEMENTS_HELP = (
+    "Raters then read sentences in place of an answer: of those that bear on the question and the other answer, the ones that "
+    "tell least whose they are. They give away less, and raters judge less than the judge read: the study is of statements."
 )
 RATERS_HELP = "Every figure that comes from their ratings says who rated. Unknown: the figures speak of raters."
 RATINGS_HELP = (
@@ -161,8 +171,7 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
         items=total,
         second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
         **_common_fields(calibration, repeats, seed, SamplePlan),
-        names_shown=(shown := st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
-        masked_words=() if shown else _masked_words(),
+        **_shown_fields(st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         after=_earlier_studies(store, run),
         registration=_registration(),
     )
@@ -222,9 +231,23 @@ def _common_fields(calibration: Any, repeats: Any, seed: Any, defaults: type[Pla
     }
 
 
-def _masked_words() -> tuple[str, ...]:
+def _shown_fields(names_shown: bool = False) -> dict[str, Any]:
+    """How answers are shown to raters, as filled in."""
+    if names_shown:
+        return {"names_shown": True}
     text = st.text_area("Also mask these names, one a line", key="masked_words", height=80, help=MASK_HELP)
-    return tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    phrases, statements = st.columns(2)
+    return {
+        "masked_words": tuple(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip())),
+        "phrases_masked": phrases.checkbox(
+            "Also mask phrases that only one handbook has", key="phrases_masked", help=PHRASES_HELP
+        ),
+        "statements": int(
+            statements.number_input(
+                "Statements shown of each answer (0: whole answers)", 0, MAX_STATEMENTS, 0, key="statements", help=STATEMENTS_HELP
+            )
+        ),
+    }
 
 
 def _planner(store: LabelStore, run: Run, plan: SamplePlan, ratings_per_item: int) -> None:
@@ -257,7 +280,7 @@ def head_to_head_fields(run: Run) -> HeadToHeadPlan:
         systems=tuple(chosen),
         questions=int(questions.number_input("Questions for each two", 1, 1000, QUESTIONS_PER_COUPLE, key="questions")),
         **_common_fields(calibration, repeats, seed, HeadToHeadPlan),
-        masked_words=_masked_words(),
+        **_shown_fields(),
     )
 
 
@@ -279,6 +302,7 @@ def _preview_masking(drawn: DrawnSample, masking: MaskingPreview) -> None:
     st.markdown(escaped(masking.sentence()))
     if left := masking.organisations_sentence():
         st.warning(escaped(left))
+    st.markdown(escaped(leakage_sentence(drawn)))
     table(masking.masked, "masked", MASKED_TABLE.columns, rows=8)
     example = next((item for item in drawn.items if "[" in item.answer_a + item.answer_b), drawn.items[0])
     st.caption("An item as annotators will read it")

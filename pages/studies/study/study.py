@@ -40,6 +40,7 @@ from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered
 from pages._shared.widgets import csv_button, table
+from pages.studies.study.blinding import blinding_section
 from pages.studies.study.forms import new_study, rerun_with_message, show_message
 
 LEAD = (
@@ -208,6 +209,8 @@ def one_study(store: LabelStore, study: Study) -> None:
             preference_tables(store, study.study_id)
     with st.expander("Sample"):
         sample_section(store, study)
+    with st.expander("Blinding: what style gives away, and the exit question"):
+        guarded(blinding_section, store, study)
     if study.state is not StudyState.CALIBRATION:
         calibration_section(store, study)
     with st.expander("Packets, for offline work"):
