@@ -23,6 +23,7 @@ from pages._blinded.session_cookie import cookie_token
 
 SQLITE = "sqlite:///"
 SIGN_IN_NOTED = "the sign-in elsewhere is in the access log"
+REFUSALS_NOTED = "the pages whose refusal is in the access log"
 SESSION_ENDED = "Your session has ended. Sign in again."
 
 NO_ACCOUNT_OF_ADDRESS = (
@@ -294,5 +295,14 @@ def require_role(*roles: Role) -> Account:
     """The account of this session. Raises AuditError where the page does not exist for its role."""
     account = current_account()
     if account is None or account.role not in roles:
+        note_refused_page(account, f"a part for {', '.join(roles)}")
         raise AuditError("Your session has ended, or your role cannot open this page. Sign in again.")
     return account
+
+
+def note_refused_page(account: Account | None, page: str) -> None:
+    """Put a page that an account asked for and may not open into the access log, once for each tab."""
+    noted = st.session_state.setdefault(REFUSALS_NOTED, set())
+    if account is not None and page not in noted:
+        noted.add(page)
+        record_event(label_store(), Event.PAGE_REFUSED, Actor(account.username, visitor_address()), now(), page)

@@ -13,7 +13,7 @@ from annotation.studies.accounts import Account
 from audit.errors import AuditError
 from audit.queries.run_contents import run_contents
 from audit.store.runs import Run
-from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
+from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, note_refused_page, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.scripts import script_path
 from pages._blinded.tour import tour_link
@@ -45,11 +45,18 @@ from pages._shared.doors import (
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
+PAGE_NAMES = frozenset((*STUDY_PAGES, *BROWSING))
+
 
 def menu() -> list[StreamlitPage]:
     """The pages for the current account; a page that is not here cannot be opened by its address either."""
     try:
-        return list(_pages(current_account()))
+        account = current_account()
+        pages = list(_pages(account))
+        asked = _address().removeprefix(FIRST)
+        if asked in PAGE_NAMES and asked not in {page.url_path.removeprefix(FIRST) for page in pages}:
+            note_refused_page(account, asked)
+        return pages
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
         explain(error)
         st.stop()

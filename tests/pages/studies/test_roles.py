@@ -79,6 +79,15 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
     assert existing(at) == own(name) | (BROWSING if browses else set()) | (OWNER if name == "petra" else set())
 
 
+def test_a_page_of_another_role_is_refused_and_the_refusal_is_in_the_access_log(run, folk, as_user: SignIn, monkeypatch):
+    people(folk, "ana")
+    at = as_user("ana")
+    monkeypatch.setattr("pages._shared.navigation._address", lambda: "people")
+    at.run().run()
+    (entry,) = [entry for entry in list_log(folk) if entry.event == "page-refused"]
+    assert (entry.account, entry.detail) == ("ana", "people")
+
+
 def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
     monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
     assert existing(anonymous()) == BROWSING
