@@ -145,24 +145,23 @@ def open_label_store(url: str) -> LabelStore:
 
 
 def lock_for_serving(url: str) -> FileLock | None:
-    """Hold an existing SQLite store for this server until the process ends; None where any number of servers may share it.
+    """Hold an SQLite store, also one that is not there yet, for this server until it ends; None where any number may share it.
 
     SQLite lets one process write at a time, and the one that waits polls: of two busy servers, one starved (4 ratings against
     131 in 15 s). Commands in a terminal write for moments only, so they are not kept out.
 
-    Raises AuditError when another server holds the store.
+    Raises AuditError when another server holds the store, or its folder cannot be written.
     """
     path = sqlite_path(url)
     if path is None:
         return None
     refuse_less(path)
-    if not path.is_file():
-        return None
-    if opened := close_to_others(path):
-        names = ", ".join(map(str, opened))
-        log.warning("Every account of this machine could read %s, with hashes of passwords; not any more.", names)
     lock = serving_lock(path)
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_file() and (opened := close_to_others(path)):
+            names = ", ".join(map(str, opened))
+            log.warning("Every account of this machine could read %s, with hashes of passwords; not any more.", names)
         lock.acquire()
     except Timeout:
         raise AuditError(
@@ -170,6 +169,9 @@ def lock_for_serving(url: str) -> FileLock | None:
             "This one was not started. Stop the other, or keep the studies in PostgreSQL (AUDIT_STUDIES_URL), which any number "
             "may share."
         ) from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise AuditError(f"The dashboard cannot write to {path.parent}: {reason}. It was not started.") from None
     return lock
 
 

@@ -59,6 +59,8 @@ def check_copy(file: Path) -> CheckedCopy:
 
     Raises AuditError when `file` is not a label store, or is from another version of this software.
     """
+    if not file.is_file():
+        raise StudyError(f"{file} is not a file.")
     with TemporaryDirectory() as folder:
         scratch = Path(folder) / "studies.db"
         copy_database(file, scratch)
