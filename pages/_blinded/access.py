@@ -40,15 +40,16 @@ STUDY_PAGES = {  # script in pages/studies -> title
     "prevalence": "Prevalence",
     "protocol": "Protocol",
     "sign_in": "Sign in",
+    "my_account": "My account",
     "sign_out": "Sign out",
 }
 # The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role.
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
-    Role.VIEWER: ("sign_out",),
-    Role.ANNOTATOR: ("annotate", "my_items", "protocol", "sign_out"),
-    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
-    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
+    Role.VIEWER: ("my_account", "sign_out"),
+    Role.ANNOTATOR: ("annotate", "my_items", "protocol", "my_account", "sign_out"),
+    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "my_account", "sign_out"),
+    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)
@@ -144,13 +145,13 @@ def session_check() -> Callable[[], None]:
     return check
 
 
-def sign_in(username: str, password: str) -> tuple[Account, str]:
+def sign_in(username: str, password: str, code: str = "") -> tuple[Account, str]:
     """Begin a session: its account, and the token that the browser should keep in its cookie.
 
     Raises SignInError when the name or the password is wrong, or after too many wrong ones; PasswordChangeError when it is a
-    one-time password.
+    one-time password; SecondFactorError without a code where the account needs one.
     """
-    return _begun(signing_in.sign_in(label_store(), username, password, now(), address=visitor_address()))
+    return _begun(signing_in.sign_in(label_store(), username, password, now(), address=visitor_address(), code=code))
 
 
 def change_one_time_password(username: str, password: str, new_password: str) -> tuple[Account, str]:

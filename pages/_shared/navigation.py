@@ -23,6 +23,7 @@ from pages._shared.doors import (
     BROWSING,
     HANDBOOKS,
     LABELLING_DOORS,
+    MY_ACCOUNT,
     OWNER_PAGES,
     PAIRS,
     ROUTES,
@@ -85,7 +86,7 @@ def script_of(page: StreamlitPage) -> str:
 def page_title(script: str) -> str:
     """The title of a page in the browser's tab."""
     own = STUDIES.tabs if may_browse(current_account()) else [tab for door in LABELLING_DOORS for tab in door.tabs]
-    titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT)}
+    titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT, MY_ACCOUNT)}
     return _in_own_terms(titles[script])
 
 

@@ -36,10 +36,10 @@ OWNER = {script_path(script) for script in doors.OWNER_PAGES}
 BROWSING = {script_path(script) for script in doors.BROWSING} - OWNER
 STUDIES = {script_path(f"studies/{script}") for script in STUDY_PAGES}
 OWN = {
-    "vera": {"sign_out"},
-    "ana": {"annotate", "my_items", "protocol", "sign_out"},
-    "ada": {"adjudicate", "agreement", "protocol", "sign_out"},
-    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"},
+    "vera": {"my_account", "sign_out"},
+    "ana": {"annotate", "my_items", "protocol", "my_account", "sign_out"},
+    "ada": {"adjudicate", "agreement", "protocol", "my_account", "sign_out"},
+    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"},
 }
 
 
