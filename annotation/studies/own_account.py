@@ -68,7 +68,7 @@ def new_secret() -> str:
 
 def secret_address(username: str, secret: str) -> str:
     """The secret as an address that apps for one-time codes open."""
-    return pyotp.TOTP(secret).provisioning_uri(username, issuer_name=ISSUER)
+    return pyotp.TOTP(secret).provisioning_uri(name=username, issuer_name=ISSUER)
 
 
 def add_second_factor(store: LabelStore, username: str, secret: str, code: str, now: datetime, *, address: str = "") -> None:
