@@ -252,10 +252,11 @@ def browsing_is_open() -> bool:
     """
     # What the environment says needs no database.
     setting = Settings().browsing or current_settings().browsing
-    return setting == "open" or (setting == "" and (_on_loopback() or not accounts_exist()))
+    return setting == "open" or (setting == "" and (on_loopback() or not accounts_exist()))
 
 
-def _on_loopback() -> bool:
+def on_loopback() -> bool:
+    """Whether only this machine reaches the server, so that whoever does owns it."""
     host = str(st.get_option("server.address") or "")
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -273,14 +274,14 @@ def may_read_findings(account: Account | None) -> bool:
 
     A file that is no release may have been loaded by mistake, so a visitor who has not signed in sees only which and how many.
     """
-    return account.role in BROWSERS if account else _on_loopback() and not accounts_exist()
+    return account.role in BROWSERS if account else on_loopback() and not accounts_exist()
 
 
 def may_rejudge(account: Account | None) -> bool:
     """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet."""
     if account is None:
         # Without accounts an installation on loopback belongs to its owner; on a network anybody could spend the money.
-        return _on_loopback() and browsing_is_open() and not accounts_exist()
+        return on_loopback() and browsing_is_open() and not accounts_exist()
     return account.role is Role.PI
 
 

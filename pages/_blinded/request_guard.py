@@ -164,7 +164,10 @@ def is_own_origin(origin: str, host: str, public_hosts: Iterable[str]) -> bool:
 
     A proxy may send a Host of its own; the page then has one of the public names.
     """
-    page = urlsplit(origin).netloc
+    try:
+        page = urlsplit(origin).netloc
+    except ValueError:  # such as a bracket that is not closed
+        return False
     return page.casefold() == host.casefold() or (_host_name(page) in public_hosts and _host_name(host) not in public_hosts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
@@ -12,8 +13,9 @@ from streamlit.navigation.page import StreamlitPage
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
 from audit.queries.run_contents import run_contents
+from audit.settings import Settings
 from audit.store.runs import Run
-from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, note_refused_page, own_pages
+from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, note_refused_page, on_loopback, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.scripts import script_path
 from pages._blinded.tour import tour_link
@@ -46,6 +48,10 @@ from pages._shared.doors import (
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
+UNIDENTIFIED = (
+    "The accounts cannot be read at this moment, so nothing is shown. Whoever runs the server finds the reason in its log."
+)
+log = logging.getLogger(__name__)
 PAGE_NAMES = frozenset((*STUDY_PAGES, *BROWSING))
 
 
@@ -59,7 +65,8 @@ def menu() -> list[StreamlitPage]:
             note_refused_page(account, asked)
         return pages
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
-        explain(error)
+        log.error("%s", error)
+        explain(error if on_loopback() and not Settings().public_hosts else AuditError(UNIDENTIFIED))
         st.stop()
 
 

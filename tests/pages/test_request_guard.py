@@ -163,6 +163,11 @@ def test_another_port_of_the_same_name_is_another_server() -> None:
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("origin", ["http://[::1", "http://[x]", "null", "", "http://[::1]:x"])
+def test_an_origin_that_is_no_address_is_refused(address: str, origin: str) -> None:
+    assert status_of(address, "/_stcore/health", Origin=origin) == 403
+
+
 @pytest.mark.parametrize("path", ["/", "/_stcore/health", "/static/none.js", "/media/none.csv", "/ready", "/_stcore/metrics"])
 def test_every_answer_tells_the_browser_what_it_may_do_with_it(address: str, path: str) -> None:
     headers = answer(address, path).headers

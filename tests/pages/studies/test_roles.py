@@ -88,8 +88,21 @@ def test_a_page_of_another_role_is_refused_and_the_refusal_is_in_the_access_log(
     assert (entry.account, entry.detail) == ("ana", "people")
 
 
+def test_where_the_accounts_cannot_be_read_a_stranger_learns_no_path(run, folk, data_dir, monkeypatch):
+    folk.close()
+    (data_dir / "studies.db").write_bytes(b"no database " * 1000)
+    for rest in ("-wal", "-shm"):
+        (data_dir / f"studies.db{rest}").unlink(missing_ok=True)
+    monkeypatch.setenv("AUDIT_PUBLIC_HOSTS", "audit.example.org")
+    words = words_on(anonymous())
+    assert "Whoever runs the server finds the reason in its log" in words
+    assert str(data_dir) not in words
+    monkeypatch.delenv("AUDIT_PUBLIC_HOSTS")
+    assert str(data_dir) in words_on(anonymous())
+
+
 def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
-    monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
+    monkeypatch.setattr("pages._blinded.access.on_loopback", lambda: False)
     assert existing(anonymous()) == BROWSING
 
 
