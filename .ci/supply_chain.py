@@ -4,9 +4,13 @@
                                         the versions of constraints.txt
     python .ci/supply_chain.py write    ask the package index by pip, and write the files
 
-requirements-hashed.txt   the base install with the sha256 of every wheel for Linux and the Pythons below
-bom.cdx.json              the same as a CycloneDX 1.6 bill of materials; wheels carry it in .dist-info/sboms
-licences.md               the same as a table
+requirements-hashed.txt            the base install with the sha256 of every wheel for Linux and the Pythons below
+hashed/EXTRA.txt                   what an extra needs besides, in the same form; build.txt: what building the wheel needs
+bom.cdx.json                       all of these as a CycloneDX 1.6 bill of materials; wheels carry it in .dist-info/sboms
+licences.md                        the same as a table
+
+    python .ci/supply_chain.py vulnerabilities [FILE]    ask OSV (osv.dev) about every version in the bill of materials, or look
+                                        in FILE, its list of PyPI (all.zip), without the network; without either it skips
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+import urllib.request
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +34,24 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "examples" / "deploy"
 PYTHONS, MACHINES = ("3.11", "3.12", "3.13"), ("x86_64", "aarch64")
+BASE = "base"
+EXTRAS = ("pipeline", "postgres", "oidc", "figures", "cluster", "cloud-parser")
+"""Those with hashes. `models` is not: which torch is right depends on the machine's accelerator."""
+MACHINES_OF_EXTRAS = ("x86_64",)
+"""A package of `pipeline` (pytrec-eval-terrier) has no wheel for Linux on others."""
+SOURCE_ONLY = ("rouge-score",)
+"""Packages of extras without a wheel: the hash is that of the source."""
 GLIBC = ("2_28", "2_27", "2_26", "2_24", "2_17")
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "CNRI-Python",
     "HPND", "ISC", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0", "PSF-2.0", "Python-2.0", "Unlicense", "Zlib",
 }  # fmt: skip
 """SPDX identifiers. MPL-2.0 asks for the source of its own files only."""
+DATA = {
+    "the demonstration run, the example of a tenancy, lists of words and figures: written for this program": "Apache-2.0",
+    "static vectors of words, distilled from all-MiniLM-L6-v2": "Apache-2.0",
+}
+OSV = "https://api.osv.dev/v1/querybatch"
 EXCEPTIONS = {
     "psycopg": "LGPL-3.0-only",
     "psycopg-binary": "LGPL-3.0-only",
@@ -119,7 +137,7 @@ def check() -> list[str]:
     extras = [text for name, texts in project["optional-dependencies"].items() if name != "all" for text in texts]
     return [
         *_licences_of(installed([*project["dependencies"], *extras])),
-        *_versions_of(installed(project["dependencies"])),
+        *_versions_of(installed(text for texts in wanted().values() for text in texts)),
     ]
 
 
@@ -134,7 +152,8 @@ def _licences_of(distributions: Mapping[str, importlib.metadata.Distribution]) -
 def _versions_of(distributions: Mapping[str, importlib.metadata.Distribution]) -> Iterator[str]:
     pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
     pinned = {canonicalize_name(name): version for name, version in pins.items()}
-    hashed = dict(re.findall(r"^([\w.-]+)==(\S+) \\$", (OUT / "requirements-hashed.txt").read_text(), re.MULTILINE))
+    texts = [file_of(part).read_text() for part in (BASE, *EXTRAS, "build")]
+    hashed = {name: version for text in texts for name, version in re.findall(r"^([\w.-]+)==(\S+) \\$", text, re.MULTILINE)}
     listed = {part["name"]: part["version"] for part in json.loads((OUT / "bom.cdx.json").read_text())["components"]}
     again = "Run: python .ci/supply_chain.py write"
     for name in distributions:
@@ -147,19 +166,66 @@ def _versions_of(distributions: Mapping[str, importlib.metadata.Distribution]) -
 
 
 def write() -> None:
-    """Ask the package index for every Python and machine, and write the three files."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    """Ask the package index for every Python and machine, and write the files."""
+    parts = wanted()
     packages: dict[str, dict[str, Any]] = {}
+    texts = [text for texts in parts.values() for text in texts]
+    sources = [Requirement(text).name for text in texts if Requirement(text).name in SOURCE_ONLY]
+    built = _reported([*sources, "--no-deps", "--no-build-isolation"])
+    texts = [text for text in texts if Requirement(text).name not in SOURCE_ONLY]
+    texts += [need for package in built for need in package["metadata"].get("requires_dist") or ()]
     for python in PYTHONS:
         for machine in MACHINES:
-            for package in resolved(project["dependencies"], python, machine):
+            both = texts if machine in MACHINES_OF_EXTRAS else [*parts[BASE], *parts["build"]]
+            for package in [*built, *resolved(both, python, machine)]:
                 name = canonicalize_name(package["metadata"]["name"])
-                known = packages.setdefault(name, {**package["metadata"], "files": {}})
+                known = packages.setdefault(name, {**package["metadata"], "files": {}, "parts": set()})
                 known["files"][package["download_info"]["url"]] = package["download_info"]["archive_info"]["hashes"]["sha256"]
+    for part, texts in parts.items():
+        for name in closure(texts, packages):
+            packages[name]["parts"].add(part)
     ordered = dict(sorted(packages.items()))
-    (OUT / "requirements-hashed.txt").write_text(hashed_requirements(ordered))
-    (OUT / "bom.cdx.json").write_text(json.dumps(bill_of_materials(ordered, project), indent=1) + "\n")
+    (OUT / "hashed").mkdir(exist_ok=True)
+    for part in parts:
+        own = {name: package for name, package in ordered.items() if _belongs(package["parts"], part)}
+        file_of(part).write_text(hashed_requirements(own))
+    (OUT / "bom.cdx.json").write_text(json.dumps(bill_of_materials(ordered), indent=1) + "\n")
     (OUT / "licences.md").write_text(licence_table(ordered))
+
+
+def wanted() -> dict[str, list[str]]:
+    """Requirements by part: the base install, the extras with hashes, and what building needs."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+    build = settings["build-system"]["requires"]
+    return {BASE: settings["project"]["dependencies"], **{name: extras[name] for name in EXTRAS}, "build": build}
+
+
+def file_of(part: str) -> Path:
+    """The file with the hashes of a part."""
+    return OUT / "requirements-hashed.txt" if part == BASE else OUT / "hashed" / f"{part}.txt"
+
+
+def _belongs(parts: Collection[str], part: str) -> bool:
+    # An extra comes on top of the base install; the wheel is built where nothing else is
+    return part in parts and (part in (BASE, "build") or BASE not in parts)
+
+
+def closure(requirements: Iterable[str], packages: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The packages that these requirements need, directly or through others, on some Python or machine."""
+    found, seen, waiting = set(), set(), [Requirement(text) for text in requirements]
+    while waiting:
+        need = waiting.pop()
+        name, extras = canonicalize_name(need.name), tuple(sorted(need.extras))
+        if (name, extras) in seen or name not in packages:
+            continue
+        seen.add((name, extras))
+        found.add(name)
+        for inner in map(Requirement, packages[name].get("requires_dist") or ()):
+            asked = re.findall(r"extra == .([\w.-]+)", str(inner.marker or ""))
+            if not asked or {canonicalize_name(extra) for extra in asked} & {canonicalize_name(extra) for extra in extras}:
+                waiting.append(inner)
+    return found
 
 
 def resolved(requirements: Iterable[str], python: str, machine: str) -> list[dict[str, Any]]:
@@ -168,12 +234,20 @@ def resolved(requirements: Iterable[str], python: str, machine: str) -> list[dic
     platforms = [f"--platform=manylinux_{glibc}_{machine}" for glibc in GLIBC] + [f"--platform=manylinux2014_{machine}"]
     abis = [f"--abi={abi}" for abi in (f"cp{short}", "abi3", "none")]
     with tempfile.TemporaryDirectory() as scratch:
-        report, wanted = Path(scratch) / "report.json", Path(scratch) / "wanted.txt"
+        wanted = Path(scratch) / "wanted.txt"
         wanted.write_text("\n".join(requirements))
+        return _reported([
+            "--only-binary=:all:", f"--python-version={python}", "--implementation=cp", *abis, *platforms,
+            f"--target={scratch}/none", f"--requirement={wanted}",
+        ])  # fmt: skip
+
+
+def _reported(arguments: Iterable[str]) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.json"
         subprocess.run(
             [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", f"--report={report}",
-             "--only-binary=:all:", f"--python-version={python}", "--implementation=cp", *abis, *platforms,
-             f"--target={scratch}/none", f"--constraint={ROOT / 'constraints.txt'}", f"--requirement={wanted}"],
+             f"--constraint={ROOT / 'constraints.txt'}", *arguments],
             check=True,
         )  # fmt: skip
         entries: list[dict[str, Any]] = json.loads(report.read_text())["install"]
@@ -183,15 +257,18 @@ def resolved(requirements: Iterable[str], python: str, machine: str) -> list[dic
 def hashed_requirements(packages: Mapping[str, Mapping[str, Any]]) -> str:
     """The text of requirements-hashed.txt."""
     where = f"Linux ({', '.join(MACHINES)}), Python {', '.join(PYTHONS)}"
-    lines = [f"# Written by .ci/supply_chain.py for {where}. pip install --require-hashes -r requirements-hashed.txt"]
+    lines = [
+        f"# Written by .ci/supply_chain.py for {where}; extras: {', '.join(MACHINES_OF_EXTRAS)}. pip install --require-hashes -r requirements-hashed.txt"
+    ]
     for name, package in packages.items():
         hashes = [f"    --hash=sha256:{digest}" for digest in sorted(set(package["files"].values()))]
         lines.append(" \\\n".join([f"{name}=={package['version']}", *hashes]))
     return "\n".join(lines) + "\n"
 
 
-def bill_of_materials(packages: Mapping[str, Mapping[str, Any]], project: Mapping[str, Any]) -> dict[str, Any]:
-    """CycloneDX 1.6: the program, every package with its files and licence, and which needs which."""
+def bill_of_materials(packages: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """CycloneDX 1.6: the program, every package with its files, its licence and what it is for, and which needs which."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     program = {"type": "application", "bom-ref": project["name"], "name": project["name"],
                "licenses": [{"license": {"id": project["license"]}}]}  # fmt: skip
     needs = {project["name"]: project["dependencies"], **{name: p.get("requires_dist") or () for name, p in packages.items()}}
@@ -221,22 +298,64 @@ def _component(name: str, package: Mapping[str, Any]) -> dict[str, Any]:
         "name": name,
         "version": package["version"],
         "purl": f"pkg:pypi/{name}@{package['version']}",
+        "scope": "required" if BASE in package["parts"] else "optional",
         "licenses": [{"expression": licence(name, package)}],
+        "properties": [{"name": "handbook-audit:needed-by", "value": part} for part in sorted(package["parts"])],
         "externalReferences": files,
     }
 
 
 def licence_table(packages: Mapping[str, Mapping[str, Any]]) -> str:
     """The text of licences.md."""
-    rows = [f"| {name} | {package['version']} | {licence(name, package)} |" for name, package in packages.items()]
-    head = "# Licences of the base install\n\nWritten by `.ci/supply_chain.py`."
-    head += "\n\n| package | version | licence (SPDX) |\n|---|---|---|"
-    return "\n".join([head, *rows]) + "\n"
+    rows = [
+        f"| {name} | {package['version']} | {licence(name, package)} | {', '.join(sorted(package['parts']))} |"
+        for name, package in packages.items()
+    ]
+    head = "# Licences of the base install, of the extras and of the data\n\nWritten by `.ci/supply_chain.py`."
+    head += "\n\n| package | version | licence (SPDX) | needed by |\n|---|---|---|---|"
+    data = "\n\n| data in the package | licence |\n|---|---|\n" + "\n".join(
+        f"| {what} | {terms} |" for what, terms in DATA.items()
+    )
+    return "\n".join([head, *rows]) + data + "\n"
+
+
+# -- known vulnerabilities ---------------------------------------------------------------------------------------------
+
+
+def vulnerabilities(file: str = "") -> list[str]:
+    """What is known against the versions in the bill of materials, a line each. Raises OSError where OSV cannot be asked."""
+    parts = json.loads((OUT / "bom.cdx.json").read_text())["components"]
+    if file:
+        return list(_listed_in(Path(file), {part["name"]: part["version"] for part in parts}))
+    queries = [{"package": {"purl": part["purl"]}} for part in parts]
+    asked = urllib.request.Request(OSV, json.dumps({"queries": queries}).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=20) as reply:
+        results = json.load(reply)["results"]
+    return [f"{part['purl']}: {one['id']}" for part, found in zip(parts, results, strict=True) for one in found.get("vulns", ())]
+
+
+def _listed_in(file: Path, versions: Mapping[str, str]) -> Iterator[str]:
+    with zipfile.ZipFile(file) as archive:
+        for name in archive.namelist():
+            entry = json.loads(archive.read(name))
+            for affected in entry.get("affected", ()) if "withdrawn" not in entry else ():
+                package = canonicalize_name(affected.get("package", {}).get("name", ""))
+                if versions.get(package) in affected.get("versions", ()):
+                    yield f"pkg:pypi/{package}@{versions[package]}: {entry['id']}"
+
+
+def ask_for_vulnerabilities(arguments: list[str]) -> list[str]:
+    """`vulnerabilities`, or one sentence that nothing could be asked."""
+    try:
+        return vulnerabilities(*arguments)
+    except OSError as error:
+        print(f"Vulnerabilities: skipped, because OSV cannot be asked ({error}). Name its list: vulnerabilities all.zip")
+        return []
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["write"]:
         write()
-    problems = check()
-    print("\n".join(problems) or "Supply chain: allowed licences, and files that agree with constraints.txt.")
+    problems = ask_for_vulnerabilities(sys.argv[2:]) if sys.argv[1:2] == ["vulnerabilities"] else check()
+    print("\n".join(problems) or "Supply chain: nothing found.")
     sys.exit(bool(problems))

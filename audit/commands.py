@@ -41,6 +41,7 @@ GROUPS = {
     "stress": "Stress tests of models and judges with missing, noisy, wrong or changed texts.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
+    "journal": "Replies of models that were paid for.",
     "example": "Examples that come with the program.",
     "jobs": "Background work that the dashboard started.",
     "help": "Reference texts.",
@@ -138,6 +139,10 @@ COMMANDS = (
         "audit.pipeline.cli.stress_judge:judge",
     ),
     Command(
+        "journal recover", "Save the replies that can still be read of a damaged journal.",
+        "audit.pipeline.cli.journal:recover",
+    ),
+    Command(
         "study create", "Draw a stratified sample from a run and make a study of it: of pairs, or of two systems head-to-head.",
         "annotation.cli.study_creation:create",
     ),
@@ -160,6 +165,10 @@ COMMANDS = (
     Command(
         "study backup", "Copy all studies, ratings and accounts to a file, while people rate, and verify the copy.",
         "annotation.cli.study:backup",
+    ),
+    Command(
+        "study backup-verify", "Check a backup, on any machine: that it can be read, and that nothing in it was altered.",
+        "annotation.cli.study:verify_backup",
     ),
     Command(
         "study restore", "Replace all studies with a verified backup, and keep a copy of the replaced data.",

@@ -29,8 +29,10 @@ def optional(module: str, purpose: str, extra: str) -> Any:
 
 
 def install_hint(extra: str) -> str:
-    """The sentence with the command that installs an extra: with the pinned versions where the package runs from a checkout."""
-    # Only a checkout has pyproject.toml next to the package; in a wheel's site-packages `-e .` would install something else.
-    if (CHECKOUT / "pyproject.toml").is_file() and (CHECKOUT / "constraints.txt").is_file():
-        return f"Install it with: pip install -c constraints.txt -e '.[{extra}]'"
-    return f"Install it with: pip install 'handbook-audit[{extra}]'"
+    """The sentence with the command that installs an extra, with the pinned versions, from the folder of the source.
+
+    Never by name: whoever registers this program's name at a package index would be run.
+    """
+    # Only a checkout has pyproject.toml next to the package, and then runs from there
+    where, editable = ("", "-e ") if (CHECKOUT / "pyproject.toml").is_file() else (", in the folder of its source", "")
+    return f"Install it with{where}: pip install -c constraints.txt {editable}'.[{extra}]'"

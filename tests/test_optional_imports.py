@@ -24,6 +24,8 @@ def test_in_a_checkout_the_hint_installs_the_checkout_with_pinned_versions() -> 
     assert install_hint("models") == "Install it with: pip install -c constraints.txt -e '.[models]'"
 
 
-def test_from_a_wheel_the_hint_installs_the_package_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_wheel_the_hint_names_the_folder_and_no_package_that_anybody_could_register(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(optional_imports, "CHECKOUT", tmp_path)
-    assert install_hint("models") == "Install it with: pip install 'handbook-audit[models]'"
+    assert install_hint("models") == "Install it with, in the folder of its source: pip install -c constraints.txt '.[models]'"

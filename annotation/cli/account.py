@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from annotation.label_store.access_log import COMMAND_LINE, AccessEntry, Actor, Event, list_log, prune_log
+from annotation.label_store.access_log import COMMAND_LINE, AccessEntry, Actor, Event, list_log, log_faults, prune_log
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.studies import signing_in
 from annotation.studies.accounts import (
@@ -27,7 +27,7 @@ from annotation.studies.accounts import (
     sign_out_everywhere,
 )
 from annotation.studies.people_tables import LOG_TABLE, log_frame
-from audit.cli.conventions import OK, add_format, add_json, count, note, print_result
+from audit.cli.conventions import FINDINGS, OK, add_format, add_json, count, note, print_result
 from audit.exports.table_model import Table
 from audit.exports.text_writers import csv_text, markdown_rows
 from audit.settings import Settings
@@ -183,12 +183,17 @@ def log_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prune", action="store_true", help="remove entries older than AUDIT_ACCESS_LOG_DAYS (default: 365) first, and log that"
     )
+    parser.add_argument("--verify", action="store_true", help="only say whether an entry was changed or removed by hand")
     add_format(parser)
 
 
 def log(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit account log`"""
     store, now = open_label_store(settings.studies_url), datetime.now(UTC)
+    if arguments.verify:
+        faults = log_faults(store)
+        print("\n".join(faults) or "The access log is as it was written.")
+        return FINDINGS if faults else OK
     if arguments.prune:
         removed = prune_log(store, now - timedelta(days=settings.access_log_days), terminal_user(), now)
         note(f"{removed:,} entries older than {settings.access_log_days:,} days were removed.")

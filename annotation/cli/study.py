@@ -17,7 +17,7 @@ from annotation.label_store.studies import StudyState, advance_study, find_annot
 from annotation.schemes import PAIRS
 from annotation.studies.accounts import find_account
 from annotation.studies.adjudication import close_study
-from annotation.studies.backup import CheckedCopy, back_up, restore
+from annotation.studies.backup import CheckedCopy, back_up, check_copy, restore
 from annotation.studies.demo_studies import DEMO_ACCOUNTS, RecordedReaders, create_demo_studies
 from annotation.studies.head_to_head import preferences_jsonl
 from annotation.studies.packet_reader import MAX_PACKET_BYTES
@@ -228,6 +228,17 @@ def backup(arguments: argparse.Namespace, settings: Settings) -> int:
     record_event(store, Event.EXPORT, terminal_user(), datetime.now(UTC), f"backup: {arguments.file}")
     store.close()
     return _print_checked(arguments, f"Wrote {arguments.file}", checked)
+
+
+def verify_backup_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit study backup-verify`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a backup, of this version or an older one")
+    add_json(parser)
+
+
+def verify_backup(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit study backup-verify FILE`"""
+    return _print_checked(arguments, f"{arguments.file} is a backup that can be read.", check_copy(arguments.file))
 
 
 def restore_backup_options(parser: argparse.ArgumentParser) -> None:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Select, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.label_store.access_log import Actor, Event, log_event
 from annotation.label_store.engine import GROWN, LabelStore, StudyError
 from annotation.label_store.schema import ended_sign_ins, provider_users, sessions, sign_in_attempts, users
 from annotation.label_store.stored_values import record_of, to_timestamp
+from audit.errors import AuditError
+
+CLOCK_TOLERANCE = timedelta(minutes=1)
+"""Of two servers' clocks. What lies further ahead was recorded before a clock was set back, and counts nowhere."""
+IDLE_LIMIT, USE_NOTED = timedelta(hours=2), timedelta(minutes=1)
+"""How long a session may be unused, and how exactly its use is noted."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,7 @@ class UserRow:
     disabled_at      None: may sign in
     one_time_until   not None: the password is good for one sign-in until then, and has to be changed there
     signed_out_at    when every session was last ended
+    totp_secret      of the second factor; totp_used: the last step of 30 s whose code signed in
     """
 
     username: str
@@ -33,6 +41,8 @@ class UserRow:
     one_time_until: str | None = None
     last_sign_in_at: str | None = None
     signed_out_at: str | None = None
+    totp_secret: str | None = None
+    totp_used: int | None = None
 
 
 def add_user(store: LabelStore, user: UserRow, actor: Actor, now: datetime) -> None:
@@ -112,7 +122,7 @@ def active_users_with_role(tx: Connection, role: str) -> list[str]:
     return list(tx.execute(query.with_for_update()).scalars())
 
 
-def update_user(tx: Connection, username: str, **values: str | None) -> None:
+def update_user(tx: Connection, username: str, **values: str | int | None) -> None:
     """Replace values of an account."""
     tx.execute(update(users).where(users.c.username == username).values(**values))
 
@@ -131,11 +141,33 @@ def end_all_sessions(tx: Connection, now: datetime) -> None:
 
 def count_sessions(store: LabelStore, now: datetime) -> dict[str, int]:
     """Username -> sessions begun by password that go on."""
-    query = (
-        select(sessions.c.username, func.count()).where(sessions.c.expires_at > to_timestamp(now)).group_by(sessions.c.username)
-    )
+    query = select(sessions.c.username, func.count()).where(*_goes_on(now)).group_by(sessions.c.username)
     with store.read() as con:
         return dict(map(tuple, con.execute(query)))
+
+
+def list_sessions(store: LabelStore, username: str, now: datetime) -> list[tuple[str, str, str | None]]:
+    """(hash of the token, begun at, last used at) of the sessions of an account that go on, the newest first."""
+    query = select(sessions.c.token_hash, sessions.c.created_at, sessions.c.used_at)
+    query = query.where(sessions.c.username == username, *_goes_on(now)).order_by(sessions.c.created_at.desc())
+    with store.read() as con:
+        return [(key, created_at, used_at) for key, created_at, used_at in con.execute(query)]
+
+
+def _goes_on(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Neither expired nor unused for IDLE_LIMIT, and not begun by a clock that was ahead."""
+    used = func.coalesce(sessions.c.used_at, sessions.c.created_at)
+    return (
+        sessions.c.expires_at > to_timestamp(now),
+        sessions.c.created_at <= to_timestamp(now + CLOCK_TOLERANCE),
+        used > to_timestamp(now - IDLE_LIMIT),
+    )
+
+
+def end_session_of(tx: Connection, username: str, token_hash: str) -> bool:
+    """Delete a session of this account; whether there was one."""
+    owned = (sessions.c.token_hash == token_hash, sessions.c.username == username)
+    return bool(tx.execute(delete(sessions).where(*owned)).rowcount)
 
 
 def add_session(tx: Connection, token_hash: str, username: str, now: datetime, expires_at: datetime) -> None:
@@ -147,12 +179,21 @@ def add_session(tx: Connection, token_hash: str, username: str, now: datetime, e
 
 
 def session_user(store: LabelStore, token_hash: str, now: datetime) -> UserRow | None:
-    """The account that the session belongs to; None when the session is unknown or has expired, or the account is disabled."""
-    valid = (sessions.c.token_hash == token_hash, sessions.c.expires_at > to_timestamp(now), users.c.disabled_at.is_(None))
-    query = select(users).join(sessions, sessions.c.username == users.c.username).where(*valid)
+    """The account that the session belongs to; None when the session is unknown or over, or the account is disabled.
+
+    Notes that the session is used, to within a minute.
+    """
+    valid = (sessions.c.token_hash == token_hash, *_goes_on(now), users.c.disabled_at.is_(None))
+    query = select(users, func.coalesce(sessions.c.used_at, sessions.c.created_at).label("used"))
     with store.read() as con:
-        row = con.execute(query).mappings().first()
-        return None if row is None else record_of(UserRow, row)
+        row = con.execute(query.join(sessions, sessions.c.username == users.c.username).where(*valid)).mappings().first()
+    if row is None:
+        return None
+    if row["used"] < to_timestamp(now - USE_NOTED):
+        # A disk that is full or read-only must not sign people out
+        with suppress(AuditError), store.begin() as tx:
+            tx.execute(update(sessions).where(sessions.c.token_hash == token_hash).values(used_at=to_timestamp(now)))
+    return record_of(UserRow, row)
 
 
 def end_session(tx: Connection, token_hash: str) -> str | None:
@@ -185,8 +226,6 @@ def _ended(sign_in: str) -> Select[tuple[str]]:
 
 
 attempt = sign_in_attempts.c
-CLOCK_TOLERANCE = timedelta(minutes=1)
-"""Of two servers' clocks. An attempt that lies further ahead was recorded before a clock was set back, and counts nowhere."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.schema import CreateColumn
 
 from annotation.label_store.held import close_to_others, note, refuse_less
 from annotation.label_store.schema import access_log, decisions, metadata, ratings, study_events, theme_edits
@@ -124,9 +125,13 @@ def open_label_store(url: str) -> LabelStore:
         store = LabelStore(_sqlalchemy_engine(address))
         with store.read() as con:
             created = is_created(con, _without_password(address))
+            lacking = created and list(_lacking(con, _without_password(address)))
         if not created:
             _create(store)
-        elif store.sqlite:
+        elif lacking:
+            with store.begin() as tx:
+                add_lacking(tx, _without_password(address))
+        if created and store.sqlite:
             note(Path(address.database or ""))
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
@@ -140,24 +145,23 @@ def open_label_store(url: str) -> LabelStore:
 
 
 def lock_for_serving(url: str) -> FileLock | None:
-    """Hold an existing SQLite store for this server until the process ends; None where any number of servers may share it.
+    """Hold an SQLite store, also one that is not there yet, for this server until it ends; None where any number may share it.
 
     SQLite lets one process write at a time, and the one that waits polls: of two busy servers, one starved (4 ratings against
     131 in 15 s). Commands in a terminal write for moments only, so they are not kept out.
 
-    Raises AuditError when another server holds the store.
+    Raises AuditError when another server holds the store, or its folder cannot be written.
     """
     path = sqlite_path(url)
     if path is None:
         return None
     refuse_less(path)
-    if not path.is_file():
-        return None
-    if opened := close_to_others(path):
-        names = ", ".join(map(str, opened))
-        log.warning("Every account of this machine could read %s, with hashes of passwords; not any more.", names)
     lock = serving_lock(path)
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_file() and (opened := close_to_others(path)):
+            names = ", ".join(map(str, opened))
+            log.warning("Every account of this machine could read %s, with hashes of passwords; not any more.", names)
         lock.acquire()
     except Timeout:
         raise AuditError(
@@ -165,6 +169,9 @@ def lock_for_serving(url: str) -> FileLock | None:
             "This one was not started. Stop the other, or keep the studies in PostgreSQL (AUDIT_STUDIES_URL), which any number "
             "may share."
         ) from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise AuditError(f"The dashboard cannot write to {path.parent}: {reason}. It was not started.") from None
     return lock
 
 
@@ -291,6 +298,32 @@ def is_created(con: Connection, address: str) -> bool:
     if names & metadata.tables.keys():
         raise AuditError(earlier_message(address, None))
     return False
+
+
+def _lacking(con: Connection, address: str) -> Iterator[Table | Column[Any]]:
+    """The tables and columns that a store of this version lacks because it was created before they came.
+
+    Raises AuditError where a column may not be empty, so that nothing could be added.
+    """
+    held = {name: {column["name"] for column in columns} for (_, name), columns in inspect(con).get_multi_columns().items()}
+    for table in metadata.sorted_tables:
+        if table.name not in held:
+            yield table
+            continue
+        for column in table.columns:
+            if column.name not in held[table.name]:
+                if not column.nullable:
+                    raise AuditError(earlier_message(address, f"without {table.name}.{column.name}"))
+                yield column
+
+
+def add_lacking(tx: Connection, address: str) -> None:
+    """Add what an earlier store lacks: empty tables and columns. Its rows stay as they are."""
+    for one in _lacking(tx, address):
+        if isinstance(one, Table):
+            one.create(tx, checkfirst=True)
+        else:
+            tx.execute(text(f"alter table {one.table.name} add column {CreateColumn(one).compile(dialect=tx.dialect)}"))
 
 
 def earlier_message(address: object, revision: str | None) -> str:

@@ -47,6 +47,8 @@ users = Table(
     Column("one_time_until", Text),  # not null: the password is good for one sign-in until then, and has to be changed there
     Column("last_sign_in_at", Text),
     Column("signed_out_at", Text),  # a sign-in at the identity provider that is older is no longer believed
+    Column("totp_secret", Text),  # of the second factor; null: none
+    Column("totp_used", Integer),  # the last step of 30 s whose code signed in, so none is good twice
     CheckConstraint("role in ('viewer', 'annotator', 'adjudicator', 'pi')", name="role"),
 )
 
@@ -65,6 +67,7 @@ sessions = Table(
     Column("username", Text, ForeignKey("users.username"), nullable=False),
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text, nullable=False, index=True),
+    Column("used_at", Text),  # to within a minute; null: not since it began
 )
 
 ended_sign_ins = Table(  # at the identity provider, whose cookie goes on to name a user who has signed out here
@@ -114,6 +117,8 @@ access_log = Table(  # append-only (triggers), but for entries older than an ent
     Column("event", Text, nullable=False),
     Column("detail", Text, nullable=False),
     Column("kept_from", Text),
+    Column("previous", Text),  # the hash chain; null: from before entries had one
+    Column("hash", Text),
 )
 KEPT_FROM = access_log.c.kept_from.is_not(None)
 Index("ix_access_log_kept_from", access_log.c.kept_from, sqlite_where=KEPT_FROM, postgresql_where=KEPT_FROM)
@@ -219,6 +224,7 @@ def _chain_columns(*, key: bool = True) -> tuple[Column[object], ...]:
 heads = _heads_table("heads", Column("study_id", Text, ForeignKey("studies.study_id"), primary_key=True))
 # The digest of the release, because a run can be deleted and loaded again.
 theme_heads = _heads_table("theme_heads", Column("run", Text, primary_key=True))
+log_heads = _heads_table("log_heads", Column("log", Text, primary_key=True))
 
 
 LABEL_CHECK = f"label in {sql_list(WORDS)}"

@@ -18,6 +18,7 @@ from functools import cache
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
+from zxcvbn import zxcvbn
 
 from annotation.label_store import account_rows
 from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
@@ -122,7 +123,7 @@ def new_user(username: str, role: str, password: str | None, *, name: str = "", 
             f"'{username}' is not a valid account name. Allowed: 2 to 64 of a-z, 0-9 and . _ @ + -. Nothing was created."
         )
     known_role = _known_role(role)
-    hashed = None if password is None else hash_password(password, hasher)
+    hashed = None if password is None else hash_password(password, hasher, username=username)
     return UserRow(username, name.strip() or username, known_role, hashed)
 
 
@@ -175,7 +176,7 @@ def change_password(
 
     Raises StudyError when there is no such account, or when the password is too short or too long.
     """
-    hashed = hash_password(password, hasher)
+    hashed = hash_password(password, hasher, username=username)
     with store.begin() as tx:
         user = _existing(tx, username)
         account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=None)
@@ -197,7 +198,8 @@ def reset_password(
     hashed, until = hash_password(password, hasher), to_timestamp(now + ONE_TIME_PASSWORD_LENGTH)
     with store.begin() as tx:
         user = _existing(tx, username)
-        account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=until)
+        # Whoever lost the device with the second factor gets in by the same way
+        account_rows.update_user(tx, user.username, password_hash=hashed, one_time_until=until, totp_secret=None)
         account_rows.end_sessions(tx, user.username, now)
         log_event(tx, Event.PASSWORD_RESET, actor, now, user.username)
     return password
@@ -278,24 +280,25 @@ def open_session(store: LabelStore, username: str, now: datetime) -> str:
 def begin_session(tx: Transaction, username: str, now: datetime) -> str:
     """`open_session` inside a transaction."""
     token = secrets.token_urlsafe(32)
-    account_rows.add_session(tx, _token_hash(token), username, now, now + SESSION_LENGTH)
+    account_rows.add_session(tx, token_hash(token), username, now, now + SESSION_LENGTH)
     return token
 
 
 def account_of_token(store: LabelStore, token: str, now: datetime) -> Account | None:
     """The account that a token belongs to; None when the session is unknown, ended or expired, or the account disabled."""
-    user = account_rows.session_user(store, _token_hash(token), now)
+    user = account_rows.session_user(store, token_hash(token), now)
     return None if user is None else account_from(user)
 
 
 def sign_out(store: LabelStore, token: str, now: datetime, address: str = "") -> None:
     """End one session."""
     with store.begin() as tx:
-        if username := account_rows.end_session(tx, _token_hash(token)):
+        if username := account_rows.end_session(tx, token_hash(token)):
             log_event(tx, Event.SIGN_OUT, Actor(username, address), now)
 
 
-def _token_hash(token: str) -> str:
+def token_hash(token: str) -> str:
+    """What the store keeps of a session's token."""
     # A token is 256 random bits, so guessing is hopeless and a fast hash is enough.
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -304,6 +307,8 @@ def _token_hash(token: str) -> str:
 
 
 PASSWORD_LENGTH = (12, 256)
+MIN_SCORE, MAX_ESTIMATED = 3, 72
+"""Of zxcvbn, from 0 to 4: 3 is more than 10**8 guesses by somebody who knows the lists of common ones. It reads 72 characters."""
 HASHES_AT_ONCE = 2
 """Each takes 64 MiB and four threads, and anybody who reaches the sign-in page can ask for one."""
 MAX_QUEUE_S = 20.0
@@ -332,19 +337,25 @@ def _hashing_slot() -> Iterator[None]:
         _slots.release()
 
 
-def check_length(password: str) -> None:
-    """Raise StudyError when a new password is too short or too long."""
+def check_new_password(password: str, username: str = "") -> None:
+    """Raise StudyError when a new password is too short, too long, or one of the first that anybody would guess."""
     shortest, longest = PASSWORD_LENGTH
     if not shortest <= len(password) <= longest:
         raise StudyError(
             f"The password has {len(password)} characters. Allowed: {shortest} to {longest}. Nothing was changed. "
             "Four random words make a good one."
         )
+    known = ["handbook", "audit", *re.findall(r"[^\W\d_]+", username)]
+    if zxcvbn(password[:MAX_ESTIMATED], user_inputs=known)["score"] < MIN_SCORE:
+        raise StudyError(
+            "The password is a common one, repeats itself or is made from your name, so it is among the first that are guessed. "
+            "Nothing was changed. Four random words make a good one."
+        )
 
 
-def hash_password(password: str, hasher: PasswordHasher | None = None) -> str:
-    """The hash that is stored. Raises StudyError when the password is too short or too long."""
-    check_length(password)
+def hash_password(password: str, hasher: PasswordHasher | None = None, *, username: str = "") -> str:
+    """The hash that is stored. Raises StudyError when the password is not allowed."""
+    check_new_password(password, username)
     with _hashing_slot():
         return (hasher or default_hasher()).hash(password)
 

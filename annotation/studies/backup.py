@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from filelock import Timeout
 
-from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event
+from annotation.label_store.access_log import TERMINAL, Actor, Event, log_event, log_faults
 from annotation.label_store.account_rows import end_all_sessions
 from annotation.label_store.engine import StudyError, open_label_store, refuse_earlier_file, serving_lock, sqlite_path
 from annotation.label_store.held import note, refuse_less
@@ -31,7 +31,7 @@ POSTGRESQL = (
 
 @dataclass(frozen=True)
 class CheckedCopy:
-    """The contents of a copy of a label store, and the alterations of its studies, one sentence per fault."""
+    """The contents of a copy of a label store, and the alterations of its studies and its access log, one sentence per fault."""
 
     studies: int
     ratings: int
@@ -59,6 +59,8 @@ def check_copy(file: Path) -> CheckedCopy:
 
     Raises AuditError when `file` is not a label store, or is from another version of this software.
     """
+    if not file.is_file():
+        raise StudyError(f"{file} is not a file.")
     with TemporaryDirectory() as folder:
         scratch = Path(folder) / "studies.db"
         copy_database(file, scratch)
@@ -67,6 +69,7 @@ def check_copy(file: Path) -> CheckedCopy:
         try:
             studies = [study.study_id for study in list_studies(store)]
             faults = tuple(f"{study}: {fault}" for study in studies for fault in verify_study(store, study))
+            faults += tuple(f"access log: {fault}" for fault in log_faults(store))
             ratings = sum(heads_record(store, study)["ratings"]["entries"] for study in studies)
         finally:
             store.close()

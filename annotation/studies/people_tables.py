@@ -38,6 +38,9 @@ EVENT_WORDS: dict[str, str] = {
     Event.TEXT_CORRECTED: "corrected a handbook's text",
     Event.LOG_PRUNED: "removed old entries",
     Event.RESTORED: "restored a backup",
+    Event.PAGE_REFUSED: "asked for a page of another role",
+    Event.SESSION_ENDED: "ended a session",
+    Event.SECOND_FACTOR: "changed the second factor",
 }
 """The action of an entry's account, in words."""
 LOG_TABLE = TableSpec(

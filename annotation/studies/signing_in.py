@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address
 
+import pyotp
 from argon2 import PasswordHasher
 
 from annotation.label_store import account_rows
@@ -34,7 +35,7 @@ from annotation.studies.accounts import (
     Role,
     account_from,
     begin_session,
-    check_length,
+    check_new_password,
     default_hasher,
     hash_password,
     new_user,
@@ -60,21 +61,38 @@ class PasswordChangeError(SignInError):
     """The one-time password is right, and has to be changed to sign in."""
 
 
+class SecondFactorError(SignInError):
+    """The password is right, and a code of the second factor is asked for."""
+
+
 def sign_in(
-    store: LabelStore, username: str, password: str, now: datetime, hasher: PasswordHasher | None = None, *, address: str = ""
+    store: LabelStore,
+    username: str,
+    password: str,
+    now: datetime,
+    hasher: PasswordHasher | None = None,
+    *,
+    address: str = "",
+    code: str = "",
 ) -> str:
     """A session token for the right name and password; the browser keeps it, the store only its hash.
 
     address  of the browser, as far as it is known
+    code     of the second factor, for an account that has one
 
     Raises SignInError when they are wrong, after too many wrong ones with the time to wait, when the server is too busy to check,
-    and for a disabled account; PasswordChangeError when the right password is a one-time password. An unknown name takes as long
+    and for a disabled account; PasswordChangeError when the right password is a one-time password, SecondFactorError
+    without a code where one is needed. An unknown name takes as long
     and counts as much as a known one, so nobody can find out which accounts exist.
     """
     hasher = hasher or default_hasher()
     user, actor = _checked_user(store, username, password, now, hasher, address)
     if user.one_time_until is not None:
         raise PasswordChangeError("Your password is for one sign-in only. Choose one of your own.")
+    if user.totp_secret is not None:
+        if not code:
+            raise SecondFactorError("Type the code that your app for one-time codes shows.")
+        check_code(store, user.username, code, now, address=address)
     # Recommended costs rise over the years, and only a correct password can be hashed again.
     outdated = hasher.check_needs_rehash(user.password_hash or "")
     new_hash = hash_password(password, hasher) if outdated else user.password_hash
@@ -99,17 +117,52 @@ def change_one_time_password(
     Raises SignInError as `sign_in` does, and StudyError when the new password is not allowed.
     """
     hasher = hasher or default_hasher()
-    check_length(new_password)
+    check_new_password(new_password, username)
     if new_password == password:
         raise StudyError("Choose another password than the one-time password. Nothing was changed.")
     user, actor = _checked_user(store, username, password, now, hasher, address)
-    new_hash = hash_password(new_password, hasher)
+    new_hash = hash_password(new_password, hasher, username=username)
     with store.begin() as tx:
         _check_unchanged(tx, user)
         account_rows.update_user(tx, user.username, password_hash=new_hash, one_time_until=None)
         account_rows.end_sessions(tx, user.username, now)
         log_event(tx, Event.PASSWORD_CHANGED, actor, now, user.username)
         return _begin(tx, user, actor, now)
+
+
+def check_code(store: LabelStore, username: str, code: str, now: datetime, *, address: str = "") -> None:
+    """Raise SignInError unless `code` is that of now, or half a minute off, and was not used; guesses are slowed down."""
+    number = admit_attempt(store, account_rows.attempt_key(f"{username} code"), address, now, "codes")
+    with store.begin() as tx:
+        user = account_rows.locked_user(tx, username)
+        step = _step_of(user, code.replace(" ", ""), now) if user else None
+        if step is not None:
+            account_rows.update_user(tx, username, totp_used=step)
+            account_rows.mark_success(tx, number)
+        else:
+            log_event(tx, Event.SIGN_IN_FAILED, Actor(username, address), now, "wrong code of the second factor")
+    if step is None:
+        raise SignInError("The code is wrong, or was used before. Wait for the next one.")
+
+
+def _step_of(user: UserRow, code: str, now: datetime) -> int | None:
+    """The number of the 30 s to which an unused code belongs."""
+    if user.totp_secret is None:
+        return None
+    totp, present = pyotp.TOTP(user.totp_secret), int(now.timestamp()) // 30
+    steps = (
+        step
+        for step in (present - 1, present, present + 1)
+        if hmac.compare_digest(totp.generate_otp(step).encode(), code.encode())
+    )
+    return next((step for step in steps if user.totp_used is None or step > user.totp_used), None)
+
+
+def check_own_password(
+    store: LabelStore, username: str, password: str, now: datetime, hasher: PasswordHasher | None = None, *, address: str = ""
+) -> None:
+    """Raise SignInError unless it is the password of somebody who is signed in; guesses are slowed down as at the door."""
+    _checked_user(store, username, password, now, hasher or default_hasher(), address)
 
 
 def _check_unchanged(tx: Transaction, user: UserRow) -> None:

@@ -301,17 +301,20 @@ def prepare_for_questions(run: Run, data_dir: Path) -> None:
 def ask_run(run: Run, text: str, scope: AskScope, data_dir: Path, step: Step = no_step) -> Asked:
     """The passages of a run's handbooks that are closest to a question, found in another process.
 
-    step  is called in the caller's thread. If it raises because the user has left the page, the process still finishes its
-          answer, so that the next question does not receive it
+    step  is called in the caller's thread. If it raises because the user has left the page, a question that still waits for its
+          turn is withdrawn; one that is being answered is, so that the next question does not receive its answer
 
     Raises AuditError for a question that cannot be asked, a run without texts, a scope without handbooks, or a process that ends.
     """
     request = AskRequest(run.path, run.digest, index_folder(data_dir), clean_question(text), scope)
     worker = _worker_of(run.digest)
     future = worker.submit(request)
-    while not future.done():
-        step(*worker.latest)
-        wait([future], timeout=POLL_S)
+    try:
+        while not future.done():
+            step(*worker.latest)
+            wait([future], timeout=POLL_S)
+    finally:
+        future.cancel()  # a question that its asker has left while it waited: nobody waits behind it
     reply: Asked = future.result()
     return reply
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.formatting import escape_markdown
 from audit.previews import preview_notice
 from audit.store.connection import Connection, rows
 from audit.store.runs import Run, run_in
@@ -91,17 +92,19 @@ def datasheet(con: Connection) -> tuple[DatasheetPart, ...]:
 
 
 def datasheet_text(title: str, parts: tuple[DatasheetPart, ...]) -> str:
-    """The datasheet of the run of this title as Markdown, with its makers' words as they wrote them."""
-    return "\n".join([f"# Datasheet of {title}", *(line for part in parts for line in _part_lines(part))]) + "\n"
+    """The datasheet of the run of this title as Markdown: its makers' words as text, without links, pictures, HTML or headings."""
+    return "\n".join([f"# Datasheet of {escape_markdown(title)}", *(line for part in parts for line in _part_lines(part))]) + "\n"
 
 
 def _part_lines(part: DatasheetPart) -> Iterator[str]:
     yield from ("", f"## {part.title}", "")
-    yield from (f"- {sentence}" for sentence in part.known)
+    yield from (f"- {escape_markdown(sentence)}" for sentence in part.known)
     if part.own_words:
-        yield from (*([""] if part.known else []), part.own_words)
+        # A paragraph each; what would begin a heading or a list is a sign like others
+        paragraphs = [escape_markdown(" ".join(lines.split())) for lines in part.own_words.split("\n\n")]
+        yield from (*([""] if part.known else []), "\n\n".join(filter(None, paragraphs)))
     else:
-        yield from (f"- *Not answered yet*: {question}" for question in part.questions)
+        yield from (f"- *Not answered yet*: {escape_markdown(question)}" for question in part.questions)
 
 
 def _composition(con: Connection, run: Run, words: Mapping[str, str]) -> Iterator[str]:

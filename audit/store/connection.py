@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # loading a release needs no data frames, and importing them 
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
+NoSuchTableError = duckdb.CatalogException
 # More threads fill more row groups at once, each of them some 40 MB in memory
 MAX_THREADS = 2
 # A larger release spills to a file next to the store while it loads: 46 million pairs take 0.77 GB in all, 5.7

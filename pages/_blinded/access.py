@@ -23,6 +23,7 @@ from pages._blinded.session_cookie import cookie_token
 
 SQLITE = "sqlite:///"
 SIGN_IN_NOTED = "the sign-in elsewhere is in the access log"
+REFUSALS_NOTED = "the pages whose refusal is in the access log"
 SESSION_ENDED = "Your session has ended. Sign in again."
 
 NO_ACCOUNT_OF_ADDRESS = (
@@ -39,15 +40,16 @@ STUDY_PAGES = {  # script in pages/studies -> title
     "prevalence": "Prevalence",
     "protocol": "Protocol",
     "sign_in": "Sign in",
+    "my_account": "My account",
     "sign_out": "Sign out",
 }
 # The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role.
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
-    Role.VIEWER: ("sign_out",),
-    Role.ANNOTATOR: ("annotate", "my_items", "protocol", "sign_out"),
-    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "sign_out"),
-    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"),
+    Role.VIEWER: ("my_account", "sign_out"),
+    Role.ANNOTATOR: ("annotate", "my_items", "protocol", "my_account", "sign_out"),
+    Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "my_account", "sign_out"),
+    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)
@@ -143,13 +145,13 @@ def session_check() -> Callable[[], None]:
     return check
 
 
-def sign_in(username: str, password: str) -> tuple[Account, str]:
+def sign_in(username: str, password: str, code: str = "") -> tuple[Account, str]:
     """Begin a session: its account, and the token that the browser should keep in its cookie.
 
     Raises SignInError when the name or the password is wrong, or after too many wrong ones; PasswordChangeError when it is a
-    one-time password.
+    one-time password; SecondFactorError without a code where the account needs one.
     """
-    return _begun(signing_in.sign_in(label_store(), username, password, now(), address=visitor_address()))
+    return _begun(signing_in.sign_in(label_store(), username, password, now(), address=visitor_address(), code=code))
 
 
 def change_one_time_password(username: str, password: str, new_password: str) -> tuple[Account, str]:
@@ -250,10 +252,11 @@ def browsing_is_open() -> bool:
     """
     # What the environment says needs no database.
     setting = Settings().browsing or current_settings().browsing
-    return setting == "open" or (setting == "" and (_on_loopback() or not accounts_exist()))
+    return setting == "open" or (setting == "" and (on_loopback() or not accounts_exist()))
 
 
-def _on_loopback() -> bool:
+def on_loopback() -> bool:
+    """Whether only this machine reaches the server, so that whoever does owns it."""
     host = str(st.get_option("server.address") or "")
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -271,14 +274,14 @@ def may_read_findings(account: Account | None) -> bool:
 
     A file that is no release may have been loaded by mistake, so a visitor who has not signed in sees only which and how many.
     """
-    return account.role in BROWSERS if account else _on_loopback() and not accounts_exist()
+    return account.role in BROWSERS if account else on_loopback() and not accounts_exist()
 
 
 def may_rejudge(account: Account | None) -> bool:
     """Whether this account may start a judge, which costs model calls: a PI, or any visitor where there are no accounts yet."""
     if account is None:
         # Without accounts an installation on loopback belongs to its owner; on a network anybody could spend the money.
-        return _on_loopback() and browsing_is_open() and not accounts_exist()
+        return on_loopback() and browsing_is_open() and not accounts_exist()
     return account.role is Role.PI
 
 
@@ -294,5 +297,14 @@ def require_role(*roles: Role) -> Account:
     """The account of this session. Raises AuditError where the page does not exist for its role."""
     account = current_account()
     if account is None or account.role not in roles:
+        note_refused_page(account, f"a part for {', '.join(roles)}")
         raise AuditError("Your session has ended, or your role cannot open this page. Sign in again.")
     return account
+
+
+def note_refused_page(account: Account | None, page: str) -> None:
+    """Put a page that an account asked for and may not open into the access log, once for each tab."""
+    noted = st.session_state.setdefault(REFUSALS_NOTED, set())
+    if account is not None and page not in noted:
+        noted.add(page)
+        record_event(label_store(), Event.PAGE_REFUSED, Actor(account.username, visitor_address()), now(), page)

@@ -7,10 +7,13 @@ any length, and lets everybody who is connected clear the caches of all.
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from ipaddress import ip_address
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +29,7 @@ from annotation.studies.accounts import account_of_token
 from audit.settings import Settings
 from pages._blinded.identity import USER
 from pages._blinded.limits import IDLE_S, OpenTabs
-from pages._blinded.session_cookie import NAME
+from pages._blinded.session_cookie import NAME, name_of_cookie
 from pages._blinded.transfers import BROWSER, MAX_UPLOAD_MB, browser_of, may_fetch, may_upload
 
 Scope = MutableMapping[str, Any]
@@ -41,8 +44,26 @@ MESSAGES = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat",
 OPERATIONS = ("deferred_file", "dataframe_chunk")
 MAX_BODY_BYTES = 4096
 MAX_UPLOAD_BYTES = MAX_UPLOAD_MB * 2**20 + 65_536  # with the form around the file
+INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def content_policy() -> str:
+    """What a page may load and run: this server's own scripts, none that are written into a page but those of Streamlit's frame.
+
+    Streamlit puts styles into the page, and loads the scripts of our components from a `blob:` that it makes itself.
+    """
+    frame = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in INLINE_SCRIPT.findall(frame))
+    scripts = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'self'; script-src 'self' blob: {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        "font-src 'self' data:; worker-src 'self' blob:; frame-src 'self'; object-src 'none'; base-uri 'self'; "
+        "form-action 'self'; frame-ancestors 'self'"
+    )
+
+
 HEADERS = {
-    "Content-Security-Policy": "frame-ancestors 'self'",
+    "Content-Security-Policy": content_policy(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
 }
@@ -74,7 +95,7 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
         scope = {**scope, "headers": _with_browser(scope["headers"])}
-        answer = _with_headers(send)
+        answer = _with_headers(send, {"Cache-Control": "no-store"} if self._path(scope).startswith(MEDIA) else {})
         if refusal := await self._refusal(scope):
             log.warning("Refused %s from %s: %s", scope["path"], (scope.get("client") or ("",))[0], _asked_as(scope))
             await _refuse(scope, receive, answer, *refusal)
@@ -143,7 +164,10 @@ def is_own_origin(origin: str, host: str, public_hosts: Iterable[str]) -> bool:
 
     A proxy may send a Host of its own; the page then has one of the public names.
     """
-    page = urlsplit(origin).netloc
+    try:
+        page = urlsplit(origin).netloc
+    except ValueError:  # such as a bracket that is not closed
+        return False
     return page.casefold() == host.casefold() or (_host_name(page) in public_hosts and _host_name(host) not in public_hosts)
 
 
@@ -198,10 +222,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, sente
         await PlainTextResponse(sentence, status, {"Connection": "close"})(scope, receive, send)
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, others: Mapping[str, str]) -> Send:
     async def answer(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
+            MutableHeaders(scope=message).update({**HEADERS, **others})
         await send(message)
 
     return answer
@@ -216,9 +240,10 @@ def _is_signed_in(scope: Scope) -> bool:
     """Whether the proxy names a user, or a cookie has the token of a session."""
     from pages._blinded.access import database_exists, label_store, now  # it needs a running server
 
-    if USER.decode() in Headers(raw=scope["headers"]):
+    headers = Headers(raw=scope["headers"])
+    if USER.decode() in headers:
         return True
-    token = HTTPConnection({**scope, "type": "http"}).cookies.get(NAME, "")
+    token = HTTPConnection({**scope, "type": "http"}).cookies.get(name_of_cookie(headers.get("origin", "")), "")
     return bool(token) and database_exists() and account_of_token(label_store(), token, now()) is not None
 
 

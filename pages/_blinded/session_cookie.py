@@ -30,6 +30,8 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from annotation.studies.accounts import SESSION_LENGTH
 
 NAME = "handbook_session"
+SECURE_NAME = f"__Host-{NAME}"
+"""Under https: a browser lets no other host of the same domain set a cookie of this name."""
 ADDRESS = "/session"
 TICKET_S = 60
 JSON = "application/json"
@@ -52,8 +54,13 @@ _tickets: dict[str, tuple[str, float]] = {}  # ticket -> (token, expiry by the m
 
 def cookie_token() -> str | None:
     """The token in the cookie that the browser sent when it opened the page."""
-    token = st.context.cookies.get(NAME)
+    token = st.context.cookies.get(name_of_cookie(st.context.headers.get("Origin") or ""))
     return token if isinstance(token, str) else None  # without a browser, as in tests, it is not a text
+
+
+def name_of_cookie(origin: str) -> str:
+    """The only cookie that is believed of a page of this origin: under https a neighbour of its host could set the plain one."""
+    return SECURE_NAME if origin.startswith("https:") else NAME
 
 
 def keep_token(token: str, *, address_exists: bool) -> None:
@@ -102,6 +109,7 @@ async def _change_cookie(request: Request) -> Response:
     response = Response(status_code=204, headers={"Cache-Control": "no-store"})
     if request.method == "DELETE":
         response.delete_cookie(NAME, httponly=True, samesite="strict")
+        response.delete_cookie(SECURE_NAME, httponly=True, samesite="strict", secure=True)
         return response
     body = await _json_body(request)
     # Streamlit reimports an edited file while the routes stay, so the tickets are in the module as it is now.
@@ -110,7 +118,8 @@ async def _change_cookie(request: Request) -> Response:
         return Response(status_code=403)
     # Behind a proxy that ends TLS the request looks like plain HTTP, so the browser also reports the protocol that it uses.
     secure = bool(body.get("secure")) or request.url.scheme == "https"
-    response.set_cookie(NAME, token, max_age=int(SESSION_LENGTH.total_seconds()), httponly=True, samesite="strict", secure=secure)
+    name, length = SECURE_NAME if secure else NAME, int(SESSION_LENGTH.total_seconds())
+    response.set_cookie(name, token, max_age=length, httponly=True, samesite="strict", secure=secure)
     return response
 
 

@@ -21,7 +21,7 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 from annotation.studies.accounts import SESSION_LENGTH
 from audit.errors import AuditError
 from pages._blinded.identity import USER
-from pages._blinded.session_cookie import NAME
+from pages._blinded.session_cookie import NAME, SECURE_NAME
 
 BROWSER = b"x-handbook-browser"
 """Header by which the server itself says which browser sends a request. `.streamlit/config.toml` has Streamlit compare it."""
@@ -39,7 +39,12 @@ def browser_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
     page is nobody else's. The token stays the same while Streamlit writes it differently into each cookie.
     """
     cookies = [cookie_parser(value.decode("latin-1")) for key, value in headers if key == b"cookie"]
-    known = sorted((name, value) for sent in cookies for name, value in sent.items() if name.startswith((NAME, AUTH_COOKIE_NAME)))
+    known = sorted(
+        (name, value)
+        for sent in cookies
+        for name, value in sent.items()
+        if name.startswith((NAME, SECURE_NAME, AUTH_COOKIE_NAME))
+    )
     tokens = [decode_xsrf_token_string(sent[XSRF_COOKIE_NAME])[0] for sent in cookies if XSRF_COOKIE_NAME in sent]
     users = [value for key, value in headers if key == USER]
     return hashlib.sha256(repr((known, tokens, users)).encode()).hexdigest()

@@ -102,6 +102,7 @@ LABELLING_DOORS = (
 )
 """For annotators and adjudicators: each sees those of its own pages."""
 SIGN_IN, SIGN_OUT = Tab("studies/sign_in", "Sign in", ALWAYS), Tab("studies/sign_out", "Sign out", ALWAYS)
+MY_ACCOUNT = Tab("studies/my_account", "My account", ALWAYS)
 DRILL_DOWNS = {
     Tab("question", "question"): "disagreements",
     Tab("answer", "Answer"): "question",

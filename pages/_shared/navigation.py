@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
@@ -12,8 +13,9 @@ from streamlit.navigation.page import StreamlitPage
 from annotation.studies.accounts import Account
 from audit.errors import AuditError
 from audit.queries.run_contents import run_contents
+from audit.settings import Settings
 from audit.store.runs import Run
-from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, own_pages
+from pages._blinded.access import STUDY_PAGES, current_account, may_browse, may_rejudge, note_refused_page, on_loopback, own_pages
 from pages._blinded.frame import escaped, explain
 from pages._blinded.scripts import script_path
 from pages._blinded.tour import tour_link
@@ -23,6 +25,7 @@ from pages._shared.doors import (
     BROWSING,
     HANDBOOKS,
     LABELLING_DOORS,
+    MY_ACCOUNT,
     OWNER_PAGES,
     PAIRS,
     ROUTES,
@@ -45,13 +48,25 @@ from pages._shared.doors import (
 from pages._shared.pickers import current_run
 from pages._shared.widgets import title_of
 
+UNIDENTIFIED = (
+    "The accounts cannot be read at this moment, so nothing is shown. Whoever runs the server finds the reason in its log."
+)
+log = logging.getLogger(__name__)
+PAGE_NAMES = frozenset((*STUDY_PAGES, *BROWSING))
+
 
 def menu() -> list[StreamlitPage]:
     """The pages for the current account; a page that is not here cannot be opened by its address either."""
     try:
-        return list(_pages(current_account()))
+        account = current_account()
+        pages = list(_pages(account))
+        asked = _address().removeprefix(FIRST)
+        if asked in PAGE_NAMES and asked not in {page.url_path.removeprefix(FIRST) for page in pages}:
+            note_refused_page(account, asked)
+        return pages
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
-        explain(error)
+        log.error("%s", error)
+        explain(error if on_loopback() and not Settings().public_hosts else AuditError(UNIDENTIFIED))
         st.stop()
 
 
@@ -78,7 +93,7 @@ def script_of(page: StreamlitPage) -> str:
 def page_title(script: str) -> str:
     """The title of a page in the browser's tab."""
     own = STUDIES.tabs if may_browse(current_account()) else [tab for door in LABELLING_DOORS for tab in door.tabs]
-    titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT)}
+    titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT, MY_ACCOUNT)}
     return _in_own_terms(titles[script])
 
 

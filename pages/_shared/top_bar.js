@@ -39,7 +39,10 @@ export default function (component) {
   one(".synthetic").hidden = !synthetic
 
   one(".name").hidden = !account?.name
-  one(".name").textContent = one(".name").title = account?.name ?? ""
+  one(".name").textContent = account?.name ?? ""
+  one(".name").title = "My account"
+  one(".name").href = "my_account"
+  one(".name").onclick = (event) => { event.preventDefault(); component.setTriggerValue("account", "own") }
   entry.hidden = !account
   entry.textContent = account?.label ?? ""
   if (account) entry.href = account.page

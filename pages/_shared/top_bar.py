@@ -16,7 +16,7 @@ from pages._blinded.frame import explain
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import component
 from pages._shared import loaders
-from pages._shared.doors import SIGN_IN, SIGN_OUT, START
+from pages._shared.doors import MY_ACCOUNT, SIGN_IN, SIGN_OUT, START
 from pages._shared.pickers import current_run, real_runs_first, remember_run, run_label
 from pages._shared.search import search
 
@@ -56,8 +56,8 @@ def _draw_bar(account: Account | None, run: Run | None, *, browses: bool) -> Non
     if chosen in {run.key for run in loaders.loaded_runs()}:
         remember_run(str(chosen))
         st.rerun()
-    if getattr(event, "account", None):
-        st.switch_page(script_path((SIGN_OUT if account else SIGN_IN).script))
+    if asked := getattr(event, "account", None):
+        st.switch_page(script_path((MY_ACCOUNT if account and asked == "own" else SIGN_OUT if account else SIGN_IN).script))
 
 
 def _entry(account: Account | None) -> dict[str, str] | None:

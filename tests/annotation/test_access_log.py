@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import insert, text
 from sqlalchemy.exc import DBAPIError
 
-from annotation.label_store.access_log import Actor, Event, list_log, prune_log, record_event
+from annotation.label_store.access_log import Actor, Event, list_log, log_faults, prune_log, record_event
 from annotation.label_store.engine import LabelStore
+from annotation.label_store.schema import access_log
+from annotation.label_store.stored_values import to_timestamp
 from annotation.studies.accounts import (
     change_role,
     disable_account,
@@ -96,3 +98,37 @@ def test_the_log_has_no_password_and_no_token(lite: LabelStore) -> None:
     with lite.read() as con:
         log = str(con.execute(text("select * from access_log")).all())
     assert not [secret for secret in (given, token, PASSWORD) if secret in log]
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        ("update access_log set detail = 'x' where entry = 2", "entry 2 was changed"),
+        ("update access_log set event = 'x' where entry = 3", "entry 3 was changed"),
+        ("delete from access_log where entry = 2", "entry 3 does not follow"),
+        ("delete from access_log where entry = 3", "ends at entry 2, but 3 were written"),
+        ("delete from access_log where entry = 1", "the entries before 2 were removed"),
+        ("delete from access_log", "every entry was removed"),
+    ],
+)
+def test_an_entry_that_was_changed_past_the_triggers_is_found(lite: LabelStore, statement: str, fault: str) -> None:
+    for number in range(3):
+        record_event(lite, Event.EXPORT, PETRA, NOW, f"file {number}")
+    assert log_faults(lite) == []
+    with lite.begin() as tx:
+        for change in ("update", "delete"):
+            tx.execute(text(f"drop trigger access_log_no_{change}"))
+        tx.execute(text(statement))
+    assert fault in " ".join(log_faults(lite))
+
+
+def test_a_pruned_log_and_one_from_before_there_were_hashes_are_as_they_were_written(store: LabelStore) -> None:
+    assert log_faults(store) == []
+    old = {"at": to_timestamp(NOW), "account": "ana", "address": "", "event": "export", "detail": "old"}
+    with store.begin() as tx:
+        tx.execute(insert(access_log).values(entry=1, **old))
+    for day in range(4):
+        record_event(store, Event.EXPORT, PETRA, later(day * 86_400), f"file {day}")
+    assert log_faults(store) == []
+    prune_log(store, later(2 * 86_400), PETRA, later(4 * 86_400))
+    assert log_faults(store) == []

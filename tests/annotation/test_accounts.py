@@ -55,6 +55,8 @@ def test_a_session_survives_a_restart_and_ends(store: LabelStore, url: str) -> N
     token = enter(store, "Ana ", PASSWORD)
     store.close()
     again = open_label_store(url)
+    for hours in range(12):  # used all the time
+        assert account_of_token(again, token, NOW + timedelta(hours=hours)).role is Role.ANNOTATOR
     assert account_of_token(again, token, NOW + SESSION_LENGTH - timedelta(seconds=1)).role is Role.ANNOTATOR
     assert account_of_token(again, token, NOW + SESSION_LENGTH) is None
     again.close()

@@ -106,7 +106,7 @@ def test_a_backup_under_load_has_every_acknowledged_rating_and_is_restored_row_b
     elsewhere = tmp_path / "elsewhere" / "studies.db"
     assert restore(f"sqlite:///{elsewhere}", backups[-1], NOW)[1] is None
     # Everybody is signed out, and the access log says so
-    assert rows_of(elsewhere, "users", "access_log") == rows_of(backups[-1], "users", "access_log")
+    assert rows_of(elsewhere, "users", "access_log", "log_heads") == rows_of(backups[-1], "users", "access_log", "log_heads")
     again = open_label_store(f"sqlite:///{elsewhere}")
     assert verify_study(again, "s") == []
     again.close()
@@ -159,7 +159,7 @@ def test_the_replaced_database_is_kept_and_everybody_is_signed_out(backup: Path,
     assert kept is not None
     assert kept.name == "studies.db.replaced-20260301-090000-000000"
     assert rows_of(kept) == replaced
-    changed = ("sessions", "users", "access_log")
+    changed = ("sessions", "users", "access_log", "log_heads")
     assert rows_of(path, *changed) == rows_of(backup, *changed)
     assert len(rows_of(backup)["sessions"]) == 1
     assert rows_of(path)["sessions"] == []

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import Connection, MetaData, insert, inspect, select, text
 from sqlalchemy.exc import DatabaseError, IntegrityError
 
-from annotation.label_store import schema
+from annotation.label_store import account_rows, schema
 from annotation.label_store.engine import SCHEMA_VERSION, LabelStore, open_label_store
 from annotation.studies import verdict_store
 from audit.errors import AuditError
 from audit.settings import Settings
-from tests.support.studies import rate, study_of
+from tests.support.studies import people, rate, study_of
 
 
 def test_every_table_of_the_code_is_created_and_its_version_is_recorded(store: LabelStore) -> None:
@@ -136,3 +136,19 @@ def _insert_rating(tx: Connection, label: str) -> None:
     tx.execute(
         insert(schema.ratings).values({**row, "seq": 2, "revision": 2, "key": "by hand", "label": label, "significance": None})
     )
+
+
+def test_a_store_of_an_earlier_checkout_gets_the_tables_and_columns_that_it_lacks(store: LabelStore, url: str) -> None:
+    people(store, "ana")
+    with store.begin() as tx:
+        for table in ("provider_users", "log_heads"):
+            tx.execute(text(f"drop table {table}"))
+        tx.execute(text("alter table users drop column totp_secret"))
+    opened = open_label_store(url)
+    assert account_rows.username_bound_to(opened, "issuer subject") is None
+    assert account_rows.find_user(opened, "ana") is not None
+    with opened.begin() as tx:
+        tx.execute(text("alter table sessions drop column created_at"))
+    with pytest.raises(AuditError, match=r"without sessions\.created_at"):
+        open_label_store(url)
+    opened.close()

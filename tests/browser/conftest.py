@@ -158,6 +158,7 @@ class Dashboard:
         page.set_default_timeout(TIMEOUT_MS)
         page.on("request", lambda request: self._note_request(request.url))
         page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        page.on("console", lambda said: self.page_errors.append(said.text) if "Content Security Policy" in said.text else None)
         return page
 
     def put_pages_away(self) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import zipfile
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,3 +93,33 @@ def test_every_pinned_version_can_be_installed_for_the_python_of_debian_12():
     """It is 3.11.2; a pin for 3.11.5 and newer made the command that sets up the tests end in "conflicting dependencies"."""
     needs = {found.name: found.metadata["Requires-Python"] for found in metadata.distributions()}
     assert {name for name, need in needs.items() if need and not SpecifierSet(need).contains("3.11.2")} == set()
+
+
+def test_every_extra_has_hashes_on_top_of_the_base_install_and_building_has_its_own(supply_chain):
+    def names(part: str) -> set[str]:
+        return set(re.findall(r"^([\w.-]+)==", supply_chain.file_of(part).read_text(), re.MULTILINE))
+
+    for part, texts in supply_chain.wanted().items():
+        text = supply_chain.file_of(part).read_text()
+        assert text.count("--hash=sha256:") >= text.count("==")
+        assert {canonicalize_name(Requirement(one).name) for one in texts} <= names(part) | names("base")
+        assert part in ("base", "build") or not names(part) & names("base")
+    assert {"hatchling", "packaging", "pathspec", "pluggy"} <= names("build")
+    left_out = set(supply_chain.tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    assert left_out - set(supply_chain.EXTRAS) == {"models", "all"}
+
+
+def test_a_known_vulnerability_is_found_in_the_list_without_a_network(supply_chain, tmp_path):
+    bill = json.loads((ROOT / "examples" / "deploy" / "bom.cdx.json").read_text())
+    (version,) = [part["version"] for part in bill["components"] if part["name"] == "sqlalchemy"]
+    known = {"id": "PYSEC-1", "affected": [{"package": {"name": "SQLAlchemy"}, "versions": [version]}]}
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("PYSEC-1.json", json.dumps(known))
+        archive.writestr("PYSEC-2.json", json.dumps({**known, "id": "PYSEC-2", "withdrawn": "2026-01-01T00:00:00Z"}))
+    assert supply_chain.vulnerabilities(str(tmp_path / "all.zip")) == [f"pkg:pypi/sqlalchemy@{version}: PYSEC-1"]
+
+
+def test_without_a_network_and_a_list_the_check_says_that_it_skips(supply_chain, monkeypatch, capsys):
+    monkeypatch.setattr(supply_chain, "OSV", "http://127.0.0.1:1/")
+    assert supply_chain.ask_for_vulnerabilities([]) == []
+    assert "skipped" in capsys.readouterr().out

@@ -163,10 +163,18 @@ def test_another_port_of_the_same_name_is_another_server() -> None:
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("origin", ["http://[::1", "http://[x]", "null", "", "http://[::1]:x"])
+def test_an_origin_that_is_no_address_is_refused(address: str, origin: str) -> None:
+    assert status_of(address, "/_stcore/health", Origin=origin) == 403
+
+
 @pytest.mark.parametrize("path", ["/", "/_stcore/health", "/static/none.js", "/media/none.csv", "/ready", "/_stcore/metrics"])
 def test_every_answer_tells_the_browser_what_it_may_do_with_it(address: str, path: str) -> None:
     headers = answer(address, path).headers
-    assert headers["Content-Security-Policy"] == "frame-ancestors 'self'"
+    policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
+    assert (policy["object-src"], policy["base-uri"], policy["frame-ancestors"]) == ("'none'", "'self'", "'self'")
+    # The browser tests fail where a page wants more than this
+    assert not {"'unsafe-inline'", "'unsafe-eval'", "data:", "*", "https:"} & set(policy["script-src"].split())
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
 

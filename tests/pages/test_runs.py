@@ -25,7 +25,7 @@ def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(re
 def test_an_excerpt_of_a_record_is_not_shown_to_a_visitor_who_has_not_signed_in(release, data_dir, open_page, monkeypatch):
     spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
     load(release, data_dir)
-    monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
+    monkeypatch.setattr("pages._blinded.access.on_loopback", lambda: False)
     at = open_page("runs")
     listed = next(table.value for table in at.dataframe if "message" in table.value and "record" in table.value)
     assert list(listed["code"]) == ["unknown_classification"]

@@ -12,6 +12,7 @@ import uvicorn
 from streamlit.runtime.pages_manager import PagesManager
 
 from annotation.label_store.engine import lock_for_serving, open_label_store
+from audit.errors import AuditError
 from pages._blinded.serve import patch_server
 from tests.browser.conftest import ROOT, server
 from tests.support.ports import free_port
@@ -61,6 +62,21 @@ def test_a_second_server_on_one_sqlite_store_is_refused_in_a_sentence_and_comman
     lock.release()
 
 
-@pytest.mark.parametrize("url", ["sqlite:////nowhere/studies.db", "postgresql://user@host/studies"])
-def test_a_store_that_does_not_exist_yet_or_is_a_server_of_its_own_is_not_locked(url: str) -> None:
-    assert lock_for_serving(url) is None
+def test_of_servers_that_start_on_a_fresh_folder_one_serves_and_none_creates_a_database(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'new' / 'studies.db'}"
+    held = lock_for_serving(url)
+    with pytest.raises(AuditError, match="Another dashboard already serves"):
+        lock_for_serving(url)
+    assert held is not None
+    assert not (tmp_path / "new" / "studies.db").exists()
+    held.release()
+
+
+def test_a_database_server_is_shared_by_any_number() -> None:
+    assert lock_for_serving("postgresql://user@host/studies") is None
+
+
+def test_a_folder_that_cannot_be_written_ends_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AuditError, match=r"cannot write to .*It was not started"):
+        lock_for_serving(f"sqlite:///{tmp_path / 'file' / 'studies.db'}")

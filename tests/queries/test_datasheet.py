@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from markdown_it import MarkdownIt
+
+from audit.formatting import escape_markdown
 from audit.queries.datasheet import PARTS, datasheet, datasheet_text
 from audit.store.connection import open_store
 from audit.vocabulary import DATASHEET_PARTS
@@ -48,3 +53,15 @@ def test_the_makers_words_stand_as_they_are_and_their_questions_are_gone(tmp_pat
 def test_a_datasheet_that_is_no_table_is_no_datasheet(tmp_path):
     _, sheet = parts(tmp_path, datasheet="none")
     assert {part.own_words for part in sheet.values()} == {""}
+
+
+def test_the_makers_words_bring_no_html_no_link_no_picture_and_no_heading(tmp_path):
+    words = "<img src=x onerror=alert(1)> ![x](http://evil.example/p) [y](javascript:z)\n## Uses\n\nSecond *part*."
+    run, sheet = parts(tmp_path, datasheet={"motivation": words}, judge="<b>judge</b>")
+    text = datasheet_text(run.title, tuple(sheet.values()))
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        f"# Datasheet of {escape_markdown(run.title)}", *(f"## {part.title}" for part in sheet.values()),
+    ]  # fmt: skip
+    html = MarkdownIt("commonmark", {"html": True}).render(text)
+    assert not re.search(r"<(?:img|a|b|script)\b", html)
+    assert "Second *part*." in html

@@ -16,6 +16,7 @@ from audit.release import records
 from audit.store import load as loading
 from audit.store import record_reader
 from audit.store.connection import Connection, create_store
+from audit.store.runs import OTHER_LAYOUT, store_problem
 from tests.support.loading import load, messages, pairs_in, quarantined, spoil
 from tests.support.tiny import release_from
 
@@ -253,3 +254,14 @@ def test_a_usual_manifest_is_loaded_unchanged(release: Path, tmp_path: Path) -> 
     loaded = load(release, tmp_path / "data")
     assert loaded.run.manifest | manifest == loaded.run.manifest
     assert messages(loaded, "repaired") == []
+
+
+@pytest.mark.parametrize("kept", [100, 8_192, 12_288, 60_000])
+def test_a_damaged_store_says_that_it_is_damaged(release: Path, tmp_path: Path, kept: int) -> None:
+    path = load(release, tmp_path / "data").run.path
+    content = path.read_bytes()
+    path.write_bytes(content[:kept] + b"\xa5" * (len(content) - kept))
+    problem = store_problem(path)
+    assert problem is not None
+    assert problem != OTHER_LAYOUT
+    assert "\n" not in problem

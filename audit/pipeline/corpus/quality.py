@@ -29,7 +29,7 @@ UNKNOWN_GLYPH = re.compile(rf"[{NOT_DECODED}\ue000-\uf8ff]|\(cid:\d+\)")
 # "thepatientshould", or "handsBefore": longer than nearly all real words, or a capital in the middle
 GLUED_WORD = re.compile(r"\b(?:[^\W\d_]{24,}|[^\W\d_]+[a-z]{2}[A-Z][a-z]{2,}[^\W\d_]*)\b")
 # With a letter, or with something between its digits that is not text: an icon alone is not a word
-WORD = re.compile(rf"\S*(?:[^\W\d_]|[{NOT_DECODED}]|\d[\ue000-\uf8ff])\S*")
+WORD = re.compile(rf"(?<!\S)\S*(?:[^\W\d_]|[{NOT_DECODED}]|\d[\ue000-\uf8ff])\S*")
 # Text is checked in pieces of about this many characters, so that good pages do not hide a page of gibberish
 PIECE = 400
 # With lower thresholds, single glyphs and product names would flag every document

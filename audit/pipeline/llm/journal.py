@@ -70,7 +70,11 @@ class Journal:
             self._con.executescript(SCHEMA)
             _check_plan(self._con, path, plan)
         except sqlite3.DatabaseError as error:
-            raise AuditError(f"{path} is not a journal of replies ({error}). Nothing was asked. Choose another --out.") from None
+            self._process_lock.close()
+            raise AuditError(
+                f"{path} is not a journal of replies, or is damaged ({error}). Nothing was asked. Save what can be read of it "
+                f"(audit journal recover {path} NEW), or choose another --out."
+            ) from None
 
     def __enter__(self) -> Journal:
         return self
@@ -86,20 +90,20 @@ class Journal:
     def put(self, reply: Reply) -> None:
         """Store one reply. Its attempts are counted from those already stored for its key."""
         row = {"key": reply.key, "outcome": reply.outcome, "reply": json.dumps(asdict(reply))}
-        with self._lock:
+        with self._lock, _explained(self.path):
             self._con.execute(INSERT_REPLY, row)
 
     def latest(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The latest reply to each of `keys` that has one; its `attempt` is the number of attempts so far."""
         replies: dict[str, Reply] = {}
         for batch in batches(keys, KEYS_PER_QUERY):
-            with self._lock:
+            with self._lock, _explained(self.path):
                 replies |= _latest_replies(self._con, batch)
         return replies
 
     def counts(self) -> Counter[str]:
         """The number of keys by the outcome of their latest attempt."""
-        with self._lock:
+        with self._lock, _explained(self.path):
             return Counter(dict(self._con.execute(OUTCOME_COUNTS).fetchall()))
 
 
@@ -112,9 +116,22 @@ def stored_replies(path: Path) -> Iterator[Replies]:
     with closing(sqlite3.connect(path)) as con:
 
         def latest(keys: Iterable[str]) -> dict[str, Reply]:
-            return {key: reply for batch in batches(keys, KEYS_PER_QUERY) for key, reply in _latest_replies(con, batch).items()}
+            with _explained(path):
+                return {key: one for batch in batches(keys, KEYS_PER_QUERY) for key, one in _latest_replies(con, batch).items()}
 
         yield latest
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Explain a journal that can no longer be read or written: damaged, or its disk is full or read-only."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, ValueError) as error:  # the second: a reply that is no JSON any more
+        raise AuditError(
+            f"{path} cannot be used any more: {error}. What it holds stays. If it is damaged, save what can be read: "
+            f"audit journal recover {path} NEW"
+        ) from error
 
 
 def _latest_replies(con: sqlite3.Connection, keys: list[str]) -> dict[str, Reply]:

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import Call
+from audit.pipeline.llm.foreign_text import escaped
 
 FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
 PARTS = re.compile(r"\A\s*# system\n(?P<system>.*?)\n# user\n(?P<user>.*)\Z", re.DOTALL)
@@ -22,13 +22,8 @@ INCLUDE = re.compile(r"\{include:(\w+)\}")
 FIELD = re.compile(r"\{(\w+)\}")
 FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
 
-# `<` before a number is a comparison and stays. Any other may open a tag: ours, or one of a chat template (<|im_end|>, </think>).
-TAG = re.compile(r"<(?!\s*=?\s*\d)")
-# [INST], [/TOOL_RESULTS], ...: some models take these for the start of a turn in the conversation.
-TURN = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
 MAX_MAX_TOKENS = 100_000
 NO_THINKING: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -88,12 +83,6 @@ class Prompt:
             **NO_THINKING,
         }
         return Call(body, group, self.form.purpose, repeat)
-
-
-@lru_cache(4096)  # an answer appears in one prompt for each answer that it is compared with
-def escaped(text: str) -> str:
-    """The text without anything that could close its tag or open a turn of the conversation; `<` before a number stays."""
-    return TURN.sub("(", TAG.sub("‹", CONTROL.sub(" ", text.replace("\r\n", "\n")))).strip()
 
 
 def load_template(form: PromptForm, package: str, folder: Path | None = None) -> Prompt:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from json_repair import repair_json
 
 from audit.pipeline.llm.calls import ANSWERED, CUT
+from audit.pipeline.llm.foreign_text import LINE_MARK
 from audit.release.journal_files import Reply
 from audit.vocabulary import plain
 
@@ -228,7 +229,7 @@ def words_of(text: str) -> set[str]:
 
 
 def clean_text(value: Any, max_length: int) -> str | None:
-    """A text that can be stored and shown, without control characters and half characters; None if nothing remains."""
+    """A text that can be stored and shown, without control characters, half characters and our marks; None if nothing remains."""
     if not isinstance(value, str):
         return None
-    return UNPRINTABLE.sub(" ", value).strip()[:max_length] or None
+    return UNPRINTABLE.sub(" ", value).replace(LINE_MARK, "").strip()[:max_length] or None

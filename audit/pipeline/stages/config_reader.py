@@ -22,7 +22,7 @@ from audit.vocabulary import nearest
 
 # It becomes a folder and a part of file names.
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[(\[?)([^\[\]]+)\]"), re.compile(r"\s*([\w.\"' -]+?)\s*=")
+SECTION_HEADING, OPTION_NAME = re.compile(r"\s*\[(\[?)([^\[\]]+)\]"), re.compile(r"\s*+([\w.\"'-](?:[\w.\"' -]*[\w.\"'-])?)\s*=")
 NO_MODEL, POSITIONS = "none", "positions"
 NOTHING_DONE = "Nothing was done."
 

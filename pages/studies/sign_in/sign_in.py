@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotation.studies import signing_in
 from annotation.studies.accounts import PASSWORD_LENGTH, Account
-from annotation.studies.signing_in import PasswordChangeError
+from annotation.studies.signing_in import PasswordChangeError, SecondFactorError
 from audit.errors import AuditError
 from pages._blinded.access import (
     account_of,
@@ -35,6 +35,7 @@ FIRST_ACCOUNT = (
 )
 PASSWORD_HELP = f"At least {PASSWORD_LENGTH[0]} characters. Four random words make a good one."
 COMMAND = "audit account add NAME --role pi"
+CODE_ASKED = "why a code is asked for"
 CHANGE_PASSWORD = "why the password has to be changed"  # noqa: S105 - the key in the session state
 
 
@@ -47,9 +48,22 @@ def password_form() -> None:
         submitted = st.form_submit_button("Sign in", type="primary")
     if submitted:
         st.session_state.pop(CHANGE_PASSWORD, None)
+        st.session_state.pop(CODE_ASKED, None)
         begin(lambda: sign_in(name, password))
+    if CODE_ASKED in st.session_state:
+        code_form(name, password)
     if CHANGE_PASSWORD in st.session_state:
         new_password_form(name, password)
+
+
+def code_form(name: str, password: str) -> None:
+    """Ask for the code of the second factor of an account whose password was right."""
+    with st.form("code", width=420):
+        st.markdown(st.session_state[CODE_ASKED])
+        code = st.text_input("Code", autocomplete="one-time-code", max_chars=16)
+        if not st.form_submit_button("Sign in with the code"):
+            return
+    begin(lambda: sign_in(name, password, code))
 
 
 def new_password_form(name: str, password: str) -> None:
@@ -89,6 +103,8 @@ def begin(session: Callable[[], tuple[Account, str]]) -> None:
         account, token = session()
     except PasswordChangeError as error:
         st.session_state[CHANGE_PASSWORD] = str(error)
+    except SecondFactorError as error:
+        st.session_state[CODE_ASKED] = str(error)
     except AuditError as error:
         explain(error)
     else:

@@ -49,7 +49,14 @@ def test_a_ticket_gets_a_cookie_that_no_script_reads_and_no_other_site_sends():
 def test_the_cookie_is_secure_wherever_the_browser_or_the_server_says_https(scheme, browser_secure, secure):
     """Behind a proxy that ends TLS only the browser knows."""
     response = answer("POST", {"ticket": session_cookie.ticket_for("t"), "secure": browser_secure}, scheme=scheme)
-    assert cookie_of(response)["secure"] == secure
+    name = "__Host-handbook_session" if secure else "handbook_session"
+    cookie = SimpleCookie(response.headers["set-cookie"])[name]
+    assert (cookie["secure"], cookie["path"], cookie["domain"]) == (secure, "/", "")
+
+
+def test_under_https_only_the_cookie_that_no_neighbour_can_set_is_believed():
+    names = [session_cookie.name_of_cookie(origin) for origin in ("https://audit.example.org", "http://localhost:8501", "")]
+    assert names == ["__Host-handbook_session", "handbook_session", "handbook_session"]
 
 
 def test_a_ticket_works_once():

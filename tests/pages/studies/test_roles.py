@@ -36,10 +36,10 @@ OWNER = {script_path(script) for script in doors.OWNER_PAGES}
 BROWSING = {script_path(script) for script in doors.BROWSING} - OWNER
 STUDIES = {script_path(f"studies/{script}") for script in STUDY_PAGES}
 OWN = {
-    "vera": {"sign_out"},
-    "ana": {"annotate", "my_items", "protocol", "sign_out"},
-    "ada": {"adjudicate", "agreement", "protocol", "sign_out"},
-    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "sign_out"},
+    "vera": {"my_account", "sign_out"},
+    "ana": {"annotate", "my_items", "protocol", "my_account", "sign_out"},
+    "ada": {"adjudicate", "agreement", "protocol", "my_account", "sign_out"},
+    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"},
 }
 
 
@@ -79,8 +79,30 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
     assert existing(at) == own(name) | (BROWSING if browses else set()) | (OWNER if name == "petra" else set())
 
 
+def test_a_page_of_another_role_is_refused_and_the_refusal_is_in_the_access_log(run, folk, as_user: SignIn, monkeypatch):
+    people(folk, "ana")
+    at = as_user("ana")
+    monkeypatch.setattr("pages._shared.navigation._address", lambda: "people")
+    at.run().run()
+    (entry,) = [entry for entry in list_log(folk) if entry.event == "page-refused"]
+    assert (entry.account, entry.detail) == ("ana", "people")
+
+
+def test_where_the_accounts_cannot_be_read_a_stranger_learns_no_path(run, folk, data_dir, monkeypatch):
+    folk.close()
+    (data_dir / "studies.db").write_bytes(b"no database " * 1000)
+    for rest in ("-wal", "-shm"):
+        (data_dir / f"studies.db{rest}").unlink(missing_ok=True)
+    monkeypatch.setenv("AUDIT_PUBLIC_HOSTS", "audit.example.org")
+    words = words_on(anonymous())
+    assert "Whoever runs the server finds the reason in its log" in words
+    assert str(data_dir) not in words
+    monkeypatch.delenv("AUDIT_PUBLIC_HOSTS")
+    assert str(data_dir) in words_on(anonymous())
+
+
 def test_without_accounts_an_address_that_others_reach_has_no_owner(run, monkeypatch):
-    monkeypatch.setattr("pages._blinded.access._on_loopback", lambda: False)
+    monkeypatch.setattr("pages._blinded.access.on_loopback", lambda: False)
     assert existing(anonymous()) == BROWSING
 
 

@@ -14,7 +14,7 @@ import annotation
 from audit.errors import AuditError
 from audit.pipeline.judging import parse
 from audit.pipeline.judging.parse import FORMS, VERDICT_SCHEMA, load_prompts
-from audit.pipeline.llm.prompts import escaped
+from audit.pipeline.llm.foreign_text import escaped
 from audit.vocabulary import LABELS
 
 PROMPTS = load_prompts()

@@ -14,6 +14,7 @@ import pytest
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, FAILED
 from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.journal_recovery import recover_journal
 from audit.release.journal_files import Reply, journal_plan
 from tests.support.forked import Python
 
@@ -24,6 +25,7 @@ import sys
 from pathlib import Path
 from audit.pipeline.llm.calls import ANSWERED, Reply
 from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.journal_recovery import recover_journal
 journal = Journal(Path(sys.argv[1]), {"model": "m"})
 for number in range(1_000_000):
     journal.put(Reply(f"key-{number}", ANSWERED, text="x" * 500))
@@ -98,3 +100,42 @@ def test_a_thousand_replies_are_stored_in_a_second(path):
         for number in range(1_000):
             journal.put(Reply(f"{number}", ANSWERED, text="x" * 600))
         assert time.process_time() - started < 1.0
+
+
+def read_and_write(path: Path, keys: list[str]) -> None:
+    with Journal(path, PLAN) as journal:
+        journal.latest(keys)
+        journal.put(Reply("another", ANSWERED, text="x"))
+
+
+DAMAGES = {
+    "cut by 100 bytes": lambda content: content[:-100],
+    "garbage in the middle": lambda content: content[: len(content) // 2] + b"\xa5" * 4096 + content[len(content) // 2 + 4096 :],
+    "cut in half": lambda content: content[: len(content) // 2],
+    "no header": lambda content: b"\x00" * 100 + content[100:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_journal_ends_in_one_sentence_and_the_rest_of_it_is_saved(path, tmp_path, damage):
+    keys = [f"key-{number}" for number in range(300)]
+    with Journal(path, PLAN) as journal:
+        for key in keys:
+            journal.put(Reply(key, ANSWERED, text="x" * 500))
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    damaged, saved = path.read_bytes(), tmp_path / "saved.journal"
+    with pytest.raises(AuditError, match="audit journal recover"):
+        read_and_write(path, keys)
+    path.write_bytes(damaged)  # what a failed opening may have written
+    if damage == "no header":
+        with pytest.raises(AuditError, match="Nothing of"):
+            recover_journal(path, saved)
+        assert not saved.exists()
+        return
+    count = recover_journal(path, saved)
+    assert path.read_bytes() == damaged
+    with Journal(saved, PLAN) as journal:
+        read = journal.latest(keys)
+    assert len(read) == count >= (290 if damage == "cut by 100 bytes" else 100)
+    with pytest.raises(AuditError, match="already exists"):
+        recover_journal(path, saved)

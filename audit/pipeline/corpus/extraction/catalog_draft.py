@@ -37,9 +37,9 @@ BEFORE = re.compile(
     r"\b(before (?:your |the |a )?\w* ?transplant|pre-?transplant|transplant (?:waiting list|evaluation))", re.IGNORECASE
 )
 AFTER = re.compile(r"\b(after (?:your |the |a )?\w* ?transplant|post-?transplant|since your transplant)", re.IGNORECASE)
-WORD = r"(?:[A-Z][\w&'’.-]*|of|for|and|the|&)"
+WORD = r"(?:[A-Z][\w&'’.-]{0,40}+|of|for|and|the|&)"
 INSTITUTION = re.compile(
-    rf"\b[A-Z][\w&'’.-]*(?: {WORD}){{0,6}} (?:NHS Foundation Trust|NHS Trust|Hospitals?|Clinics?|Medical Cent(?:er|re)"
+    rf"\b[A-Z][\w&'’.-]{{0,40}}+(?: {WORD}){{0,6}} (?:NHS Foundation Trust|NHS Trust|Hospitals?|Clinics?|Medical Cent(?:er|re)"
     r"|Cancer Cent(?:er|re)|Health(?:care| System)|Institutes?|Universit(?:y|ies)|Foundation)\b"
     r"|\bCenters? for Disease Control and Prevention\b"
 )

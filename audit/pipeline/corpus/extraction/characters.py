@@ -15,7 +15,7 @@ RAISED_SIGN = re.compile(r"[®™©℠*†‡°º˚’'⁰¹²³⁴-⁹]+|\(?(?:
 UNIT_BEFORE = re.compile(r"(?:\d|\b[kcm]?m|\b(?:in|ft))$")
 LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
 # A fraction drawn of a raised and a lowered number, also behind a whole one: 2¹⁄₂
-FRACTION = re.compile(r"(?P<whole>\d*)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄/]\s?(?P<bottom>[\d₀-₉]{1,2})(?!\d)")
+FRACTION = re.compile(r"(?<!\d)(?P<whole>\d*+)\s?(?P<top>[⁰¹²³⁴-⁹]{1,2})\s?[⁄/]\s?(?P<bottom>[\d₀-₉]{1,2})(?!\d)")
 # A raised zero, an o or a ring above is how many handbooks write the sign of a degree
 DEGREE = re.compile(r"(?<=\d)\s?[⁰ºo˚](?=\s?[CF]\b)")
 

@@ -11,7 +11,7 @@ from audit.text.statements import CELL_SEPARATOR
 
 # The dots between the title and the page number of an entry. The number may be on a line of its own.
 DOT_LEADER = re.compile(r"[.…·_](?:\s?[.…·_]){3,}")
-FINAL_NUMBER = re.compile(r"[\s|]+\d{1,4}$")
+FINAL_NUMBER = re.compile(r"(?<![\s|])[\s|]++\d{1,4}$")
 CONTENTS_TITLE = re.compile(
     r"(table of )?contents|in this (hand)?book|in this issue|inhalt(sverzeichnis)?|sommaire|índice|what is inside|inside",
     re.IGNORECASE,

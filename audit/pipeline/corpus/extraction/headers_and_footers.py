@@ -23,7 +23,7 @@ HEIGHT_STEP = 4
 # A repeated line in type larger than the body's by this factor is a title
 TITLE_SIZE = 1.3
 PAGE_NUMBER = re.compile(
-    r"(page|p\.|seite|page:)?\s*[-–|]?\s*(\d{1,4}|[ivxlc]{1,6})\s*[-–|]?(\s*(of|/|von)\s*\d{1,4})?", re.IGNORECASE
+    r"(page|p\.|seite|page:)?\s*+(?:[-–|]\s*+)?(\d{1,4}|[ivxlc]{1,6})\s*+(?:[-–|]\s*+)?((of|/|von)\s*+\d{1,4})?", re.IGNORECASE
 )
 
 HeightAndWords = tuple[int, str]

@@ -36,7 +36,7 @@ MAX_OPEN_PITCH = 2.5
 # Text below a heading in its own color is at most this many type sizes away
 MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
-SENTENCE_END = re.compile(r"[.,;]\s*$|\.\s+\S+.*\.\s*$")
+SENTENCE_END = re.compile(r"[.,;]\s*$")
 BULLET = re.compile(rf"{bullets.ONE_OF}\s")
 # Words that no heading ends with
 OPEN_END = re.compile(r"\b(?:a|an|the|of|in|on|at|to|by|for|from|with|and|or|your|their|is|are)$", re.IGNORECASE)
@@ -46,7 +46,7 @@ NOT_A_TITLE = re.compile(
     re.IGNORECASE,
 )
 # An address of the web or of e-mail is what a heading leads to, and no part of it
-ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.\w+", re.IGNORECASE)
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.\w+", re.IGNORECASE)
 LEADS_TO_ADDRESS = re.compile(r"\b(?:at|on|via|to|see|visit|e-?mail|contact)$", re.IGNORECASE)
 MIN_ADDRESSES = 2
 # A label and its figure ("Fiber 29g"): above or below another one it is a line of figures

@@ -26,7 +26,7 @@ PART = re.compile(r"[.#][\w-]+|\[[^\[\]]+\]")
 ATTRIBUTE = re.compile(r"\[\s*(?P<name>[\w-]+)\s*(?:=\s*[\"']?(?P<value>[^\"'\]]*)[\"']?\s*)?\]")
 ALWAYS = re.compile(r"@(?:media\s+(?:only\s+)?(?:all|screen)|layer\b[^{]*|supports\b[^{]*)\s*", re.IGNORECASE)
 MAX_CSS, MAX_CHECKS = 3_000_000, 4_000_000
-LENGTH = re.compile(r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<unit>px|em|rem|ex|ch|pt|%|vw|vh)?", re.IGNORECASE)
+LENGTH = re.compile(r"(?P<number>[+-]?(?:\d++(?:\.\d*+)?|\.\d+))(?P<unit>px|em|rem|ex|ch|pt|%|vw|vh)?", re.IGNORECASE)
 PIXELS = {"em": 16, "rem": 16, "ex": 8, "ch": 8, "pt": 4 / 3, "vw": 12, "vh": 8}
 # Text that far outside its place is outside the window
 OFF_SCREEN = -999

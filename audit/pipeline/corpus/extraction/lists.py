@@ -21,7 +21,7 @@ MARK = re.compile(
     rf"(?P<bullet>{bullets.ONE_OF})\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)]|\(?[a-h][.)])\s+(?=\S)"
     rf"|(?P<sign>[{bullets.MEANT}])(?=\w)|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
 )
-HYPHENATED = re.compile(r"([^\W\d]+)-$")
+HYPHENATED = re.compile(r"(?<![^\W\d])([^\W\d]++)-$")
 # Points: marks whose left ends differ by less are of one level
 SAME_LEVEL = 5.0
 # Lines of an unmarked list: below an indented one, or a short one without indent, stands another

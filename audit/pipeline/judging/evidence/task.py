@@ -202,7 +202,7 @@ class AnswerWithEvidence:
             return None
         if measure == CITATION_CORRECTNESS and not self.citations:
             return None
-        cited = [f"Statement: {one.statement}\nPassage: {one.passage}" for one in self.citations]
+        cited = [f"Statement: {one.statement}\nPassage {number}: {one.passage}" for number, one in enumerate(self.citations, 1)]
         every = {
             "question": self.question,
             "answer": self.answer,

@@ -26,8 +26,8 @@ NOT_PAST = re.compile(
 )
 CONFIDENCE = re.compile(r"\s?-?(?:%|percent)?\s?-?(?:ci\b|confidence|credib|limits of)", re.I)
 DECIMAL = re.compile(r"\d\.\d")
-NAME_BEFORE = re.compile(r"(?:[A-Z][\w-]*|[A-Za-z]*\d)\s$")
-SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*|[•-]\s)[A-Z][\w-]*\s$")
+NAME_BEFORE = re.compile(r"(?:[A-Z][\w-]{0,60}|\d)\s$")
+SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n[^\S\n]*|[•-]\s)[A-Z][\w-]*\s$")
 AGE = re.compile(r"\b(?:ages?|aged|older|younger|birthday|old)\b|\byears? of age\b", re.I)
 UNIT_SWAPS = {
     "second": "minute", "minute": "hour", "hour": "day", "day": "week", "week": "month", "month": "week", "mg": "mcg",

@@ -1,0 +1,1 @@
+"""My account: the page and its parts."""
