@@ -63,7 +63,7 @@ def within_verdicts(
     verdicts: dict[str, dict[PassagePair, Verdict]] = defaultdict(dict)
     for item, _, reply in task.results(replies):
         if reply:
-            verdicts[item.handbook_id][item.pair] = read_verdict(reply, STAGE)
+            verdicts[item.handbook_id][item.pair] = read_verdict(reply, PROMPT)
     return [verdicts[handbook] for handbook, _ in handbooks]
 
 
