@@ -12,8 +12,8 @@ WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f]|(?<=[0-9])[.,](?=[0-9]))*")
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Where the words of a quote first stand in a text, one after the other: start and end in characters; None if nowhere.
 
-    Signs between words do not matter, except that the span takes none before its first word and none behind its last.
-    A quote without a word is in no text. The view `quoted_pairs` (audit.store.tables) counts by the same rule.
+    Signs between words do not matter; behind the last word the span takes those that the quote has there too. A quote without
+    a word is in no text. The view `quoted_pairs` (audit.store.tables) counts by the same rule.
     """
     wanted = _joined([match[0] for match in WORD.finditer(quote)])
     words = list(WORD.finditer(text))
@@ -21,7 +21,11 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     if place < 0:
         return None
     before = _joined([match[0] for match in words])[:place].count(" ")
-    return words[before].start(), words[before + wanted.count(" ") - 2].end()
+    end = words[before + wanted.count(" ") - 2].end()
+    signs = quote[list(WORD.finditer(quote))[-1].end() :].strip()
+    while signs and text.startswith(signs[0], end):
+        signs, end = signs[1:], end + 1
+    return words[before].start(), end
 
 
 def _joined(words: list[str]) -> str:

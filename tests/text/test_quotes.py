@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import duckdb
 import pytest
 from hypothesis import given, settings
@@ -20,10 +22,12 @@ TEXT = "Do not drink \u2014 \u201cgrapefruit\u201d juice.\nWait  6\u201312 weeks
         ("6-12 weeks", "6\u201312 weeks"),
         ("caf\u00e9", "Cafe\u0301"),
         ("weeks, alder", "weeks (Alder"),
+        ("grapefruit juice.”", "grapefruit\u201d juice."),
         ("5 mg", None),
         ("1,5 mg", "1.5 mg"),
         ("not grapefruit", None),
         ("rink", None),
+        ("wait 12 weeks", None),
         ("do drink", None),
         ("", None),
         (" \u2026 ", None),
@@ -48,9 +52,14 @@ def test_the_store_counts_by_the_same_rule(quote: str, text: str) -> None:
     assert _stands_in(quote, text) is (find_quote(quote, text) is not None)
 
 
+@cache
+def _store() -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    for statement in JUDGED_PAIRS.split(";"):
+        if "create macro" in statement:
+            con.execute(statement[statement.index("create macro") :])
+    return con
+
+
 def _stands_in(quote: str, text: str) -> bool:
-    with duckdb.connect() as con:
-        for statement in JUDGED_PAIRS.split(";"):
-            if "create macro" in statement:
-                con.execute(statement[statement.index("create macro") :])
-        return con.execute("select stands_in($quote, $text)", {"quote": quote, "text": text}).fetchone() == (True,)
+    return _store().execute("select stands_in($quote, $text)", {"quote": quote, "text": text}).fetchone() == (True,)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from audit.pipeline.answers.backing import unbacked
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record
 from audit.pipeline.llm.calls import Call, usage_record
@@ -123,6 +124,8 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
     absence = canonical_absence(text) if text else None
     if says_absence_and_more(text):
         text, reason = None, AND_MORE
+    elif text and not absence and (why := unbacked(text, evidence)):
+        text, reason = None, why
     usage = {
         "model": reply.model or task.model,
         "prompt": task.prompts[FORM.purpose].title,
