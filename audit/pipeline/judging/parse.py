@@ -20,6 +20,7 @@ from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
 from audit.pipeline.llm.reply_text import (
     clean_text,
+    no_own_words,
     opens_object,
     says_more,
     stated_term,
@@ -189,8 +190,15 @@ class DisagreementDetails:
     reason: str | None = None
 
 
-def read_verdict(reply: Reply, template: str) -> Verdict:
-    """The verdict in a reply to `template`, a key of ASKED."""
+def read_verdict(reply: Reply, template: str, instructions: str = "") -> Verdict:
+    """The verdict in a reply to `template`, a key of ASKED; unscored where its words are those of the instructions, or a loop."""
+    verdict = _stated_verdict(reply, template)
+    texts = (verdict.reasoning or "", verdict.topic or "")
+    faults = [fault for text in texts if (fault := no_own_words(text, instructions))]
+    return _unscored(faults[0]) if faults else verdict
+
+
+def _stated_verdict(reply: Reply, template: str) -> Verdict:
     reading = read_reply(VerdictReply, reply, ASKED[template])
     if reading.reason:
         return _unscored(reading.reason)
@@ -242,7 +250,8 @@ def is_readable(call: Call, reply: Reply) -> bool:
         return read_presence(reply).addressed is not None
     if call.purpose == "extract":
         return read_details(reply).reason is None
-    verdict = read_verdict(reply, "structured" if call.purpose == "structured" else "label_only")
+    template = "structured" if call.purpose == "structured" else "label_only"
+    verdict = read_verdict(reply, template, call.instructions)
     return verdict.label is not None or verdict.reason == CANNOT_TELL
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.pipeline.judging.parse import CANNOT_TELL, VERDICT_SCHEMA, read_details, read_presence, read_verdict
+from audit.pipeline.judging.parse import CANNOT_TELL, VERDICT_SCHEMA, load_prompts, read_details, read_presence, read_verdict
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.release.journal_files import Reply
 from audit.vocabulary import DISAGREEING, LABELS
@@ -243,3 +243,16 @@ def test_terms_outside_the_vocabulary_are_left_out_and_the_label_stays():
     verdict = read_verdict(said(full(difference="moon phase", follow_both="perhaps", quote_b=7)), "structured")
     assert (verdict.label, verdict.parse, verdict.difference, verdict.follow_both) == ("DIVERGENT", "lenient", None, None)
     assert verdict.quotes == (None, None)
+
+
+INSTRUCTIONS = load_prompts()["structured"].system
+
+
+def test_an_echo_of_the_form_is_no_verdict_and_neither_is_a_loop():
+    echo = "at most three sentences on what each answer says on the question"
+    assert read_verdict(said(full(reasoning=echo)), "structured", INSTRUCTIONS).reason == "an echo of the instructions"
+    topic = "what they differ on, in at most eight words"
+    assert read_verdict(said(full(topic=topic)), "structured", INSTRUCTIONS).reason == "an echo of the instructions"
+    loop = "A says rest. " + "The answer is that it is. " * 20
+    assert read_verdict(said(full(reasoning=loop)), "structured", INSTRUCTIONS).reason == "one phrase over and over"
+    assert read_verdict(said(WHOLE), "structured", INSTRUCTIONS).label == "DIVERGENT"
