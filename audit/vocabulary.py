@@ -40,6 +40,25 @@ class Significance(StrEnum):
     HIGH = "high"
 
 
+class Difference(StrEnum):
+    """Why two answers differ in advice: what one and the other are about, or that they say opposite things."""
+
+    PATIENTS = "other patients"
+    AMOUNT = "other amount"
+    TIME = "other time"
+    EDITION = "other edition"
+    OPPOSITE = "opposite advice"
+    SCOPE = "other scope"
+
+
+class FollowBoth(StrEnum):
+    """Whether one patient can follow both of two answers."""
+
+    YES = "yes"
+    NO = "no"
+    UNCLEAR = "unclear"
+
+
 class Phase(StrEnum):
     """The part of the patient's journey that a handbook covers."""
 
@@ -174,6 +193,8 @@ class DocumentCall(StrEnum):
 
 LABELS = tuple(Label)
 SIGNIFICANCES = tuple(Significance)
+DIFFERENCES = tuple(Difference)
+FOLLOW_BOTH = tuple(FollowBoth)
 PHASES = tuple(Phase)
 CHECK_KINDS = tuple(CheckKind)
 PARSES = tuple(Parse)
@@ -223,6 +244,19 @@ SIGNIFICANCE_VARIANTS: dict[Significance, tuple[str, ...]] = {
     Significance.LOW: ("minor",),
     Significance.MEDIUM: ("med", "moderate"),
     Significance.HIGH: ("major", "severe"),
+}
+DIFFERENCE_VARIANTS: dict[Difference, tuple[str, ...]] = {
+    Difference.PATIENTS: ("patients", "population", "phase", "other phase"),
+    Difference.AMOUNT: ("amount", "threshold", "other threshold"),
+    Difference.TIME: ("time", "timing"),
+    Difference.EDITION: ("edition", "version"),
+    Difference.OPPOSITE: ("opposite", "contradiction"),
+    Difference.SCOPE: ("scope",),
+}
+FOLLOW_BOTH_VARIANTS: dict[FollowBoth, tuple[str, ...]] = {
+    FollowBoth.YES: ("true",),
+    FollowBoth.NO: ("false",),
+    FollowBoth.UNCLEAR: ("unknown", "cannot tell"),
 }
 PHASE_VARIANTS: dict[Phase, tuple[str, ...]] = {
     Phase.PRE: ("pretransplant", "before"),
@@ -399,6 +433,8 @@ def concerns(organ: str, other: str) -> bool:
 
 LABEL_SPELLINGS = spellings(LABEL_VARIANTS)
 SIGNIFICANCE_SPELLINGS = spellings(SIGNIFICANCE_VARIANTS)
+DIFFERENCE_SPELLINGS = spellings(DIFFERENCE_VARIANTS)
+FOLLOW_BOTH_SPELLINGS = spellings(FOLLOW_BOTH_VARIANTS)
 PHASE_SPELLINGS = spellings(PHASE_VARIANTS)
 CHECK_KIND_SPELLINGS = spellings(CHECK_KIND_VARIANTS)
 SYSTEM_MODE_SPELLINGS = spellings(SYSTEM_MODE_VARIANTS)

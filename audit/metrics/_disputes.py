@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from audit.store.connection import Connection, rows
-from audit.text.clashing import Clash, clashing_sentences
+from audit.text.clashing import Clash, clashing_sentences, quoted_clash
 
 DISPUTES_SQL = """
-select a.handbook_id, b.handbook_id, coalesce(p.reasoning, ''), coalesce(p.divergence_topic, '')
+select a.handbook_id, b.handbook_id, coalesce(p.reasoning, ''), coalesce(p.divergence_topic, ''),
+       coalesce(p.quote_a, ''), coalesce(p.quote_b, '')
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
 where question = $question and disagrees
 order by label desc, p.handbook_a, p.handbook_b
@@ -21,12 +22,14 @@ MAX_PER_HANDBOOK, MAX_COMPARED = 3, 60
 
 
 class Dispute(NamedTuple):
-    """Two handbooks whose answers disagree, and the judge's words on them ("" where it gave none)."""
+    """Two handbooks whose answers disagree, the judge's words on them, and what it quotes of each ("" where it gave none)."""
 
     a: str
     b: str
     reasoning: str
     topic: str
+    quote_a: str = ""
+    quote_b: str = ""
 
 
 def disputes_on(con: Connection, question: int) -> list[Dispute]:
@@ -46,7 +49,11 @@ def clashes_of(
                      `aspect` only for a handbook that has none on it
     """
     found = (
-        (one, clashing_sentences(question, answers[one.a], answers[one.b], one.reasoning, one.topic, ((one.a,), (one.b,))))
+        (
+            one,
+            quoted_clash(answers[one.a], answers[one.b], one.quote_a, one.quote_b)
+            or clashing_sentences(question, answers[one.a], answers[one.b], one.reasoning, one.topic, ((one.a,), (one.b,))),
+        )
         for one in _compared(aspect, groups, disputes)
     )
     return [(dispute, clash) for dispute, clash in found if clash is not None]

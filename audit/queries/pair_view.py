@@ -11,6 +11,7 @@ from audit.store.connection import Connection, rows
 
 PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
 PRESCREENED, UNSCORED, NOT_IN_RELEASE = "prescreened", "unscored", "not in the release"
+NO_QUOTES, UNSUPPORTED = "none", "unsupported"
 
 SIDE = f"""
 with own_answer as (
@@ -32,8 +33,10 @@ from questions q where question = $question
 """
 JUDGEMENT = """
 select case when prescreened then 'prescreened' when label is null then 'unscored' else 'judged' end,
-       label::varchar, significance::varchar, reasoning, divergence_topic, input_tokens, output_tokens, latency_s
-from pairs where question = $question and handbook_a = $first and handbook_b = $second
+       label::varchar, significance::varchar, reasoning, divergence_topic, input_tokens, output_tokens, latency_s,
+       quotes, case when $turned then quote_b else quote_a end, case when $turned then quote_a else quote_b end,
+       difference, follow_both
+from quoted_pairs where question = $question and handbook_a = $first and handbook_b = $second
 """
 
 
@@ -79,7 +82,8 @@ class Judgement:
     """The verdict on a pair.
 
     `status` is judged; prescreened (labelled ABSENT without asking the judge); unscored (asked, no readable verdict); or
-    not in the release (the pair was never asked). Only judged and prescreened pairs have a label.
+    not in the release (the pair was never asked). Only judged and prescreened pairs have a label. `quotes` is none, supported
+    (the words that it quotes stand in the two answers) or unsupported; `quote_a` is that of the answer that is shown first.
     """
 
     status: str
@@ -90,6 +94,11 @@ class Judgement:
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_s: float | None = None
+    quotes: str = NO_QUOTES
+    quote_a: str | None = None
+    quote_b: str | None = None
+    difference: str | None = None
+    follow_both: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,5 +141,5 @@ def _question(con: Connection, question: int) -> Question:
 
 def _judgement(con: Connection, question: int, a: int, b: int) -> Judgement:
     # The store lists a couple once, the smaller number first, whichever side the page shows first.
-    judgements = rows(con, JUDGEMENT, {"question": question, "first": min(a, b), "second": max(a, b)})
+    judgements = rows(con, JUDGEMENT, {"question": question, "first": min(a, b), "second": max(a, b), "turned": a > b})
     return Judgement(*judgements[0]) if judgements else Judgement(NOT_IN_RELEASE)

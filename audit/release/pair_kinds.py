@@ -106,6 +106,23 @@ JUDGE_METADATA = RecordKind(
 )
 
 
+GROUNDS = (
+    f.Text("quote_a", "the words of the answer of `handbook_a` that the verdict rests on"),
+    f.Text("quote_b", "those of the other answer"),
+    f.Text("difference", "why the advice differs; DIVERGENT and CONTRADICTORY only", terms=f.DIFFERENCE),
+    f.Text("follow_both", "whether one patient can follow both; DIVERGENT and CONTRADICTORY only", terms=f.FOLLOW_BOTH),
+)
+"""What a verdict rests on: detected once for a release, as columns that no file has would take their time."""
+OF_DISAGREEMENTS = ("difference", "follow_both")
+
+
+def _check_grounds(_: Record, values: Record, repairs: Repairs) -> None:
+    """Drops what only a disagreement has from a pair with another label, which some models fill in all the same."""
+    for name in OF_DISAGREEMENTS:
+        if values[name] is not None and values["label"] not in DISAGREEING:
+            values[name] = None
+
+
 def _check_pair(raw: Record, values: Record, repairs: Repairs) -> None:
     """`asked` is whether the judge left a trace (a reason or metadata)."""
     asked = not (is_missing(raw.get("reasoning")) and is_missing(raw.get("judge_metadata")))
@@ -115,6 +132,7 @@ def _check_pair(raw: Record, values: Record, repairs: Repairs) -> None:
         side = values["handbook_a"]
         raise Reject("self_pair", f"both sides are '{side}', but a handbook is not compared with itself.")
     _check_significance(raw, values, repairs)
+    _check_grounds(raw, values, repairs)
     values |= {"asked": asked, "checks": read_checks(raw.get("checks"), repairs)}
 
 
@@ -127,6 +145,7 @@ PAIR = RecordKind(
         f.Text("reasoning", "the judge's reason; null where it was not asked", "rationale", "explanation", "reason"),
         f.Text("divergence_topic", "what the answers differ about", "divergence", "topic_of_divergence"),
         _significance("how much it matters; DIVERGENT and CONTRADICTORY only"),
+        *GROUNDS,
         f.Object(
             "judge_metadata",
             "cost of the judge's verdict; null: it was not asked",

@@ -163,6 +163,8 @@ PageStarts, Matrix, Object, Settings, List = map(_of_type, ("page starts", "matr
 """A field of that type: name, meaning, other names, and what else `Field` says of it."""
 LABEL = Terms(v.LABELS, v.LABEL_SPELLINGS, "label")
 SIGNIFICANCE = Terms(v.SIGNIFICANCES, v.SIGNIFICANCE_SPELLINGS, "significance")
+DIFFERENCE = Terms(v.DIFFERENCES, v.DIFFERENCE_SPELLINGS)
+FOLLOW_BOTH = Terms(v.FOLLOW_BOTH, v.FOLLOW_BOTH_SPELLINGS)
 PHASE = Terms(v.PHASES, v.PHASE_SPELLINGS)
 CHECK_KIND = Terms(v.CHECK_KINDS, v.CHECK_KIND_SPELLINGS, "check_kind")
 CHANGED_SIDE = Terms(v.CHANGED_SIDES, v.CHANGED_SIDE_SPELLINGS)

@@ -90,6 +90,8 @@ class PairRepair:
         a, b = (self._number("handbook", record.pop(side), self.state.handbooks) for side in ("handbook_a", "handbook_b"))
         # ABSENT without a trace of the judge means pre-screened, unless both answers are present.
         untouched = not record.pop("asked") and record["label"] == Label.ABSENT
+        if a > b:
+            record |= {"quote_a": record["quote_b"], "quote_b": record["quote_a"]}
         return record | {
             "question": question,
             "handbook_a": min(a, b),

@@ -20,7 +20,7 @@ from audit.release.pair_kinds import COMPARISON, PAIR
 from audit.release.record_kind import RecordKind
 from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, rows
-from audit.store.stage_pairs import READING_TYPES, USAGE_TYPES, PairFormat
+from audit.store.stage_pairs import GROUND_NAMES, READING_TYPES, USAGE_TYPES, PairFormat
 
 QUOTE, COLON, SPACE, NULL, ESCAPE = b'": n\\'
 # The object of the judge's metadata is a value too, besides those in it
@@ -50,7 +50,8 @@ class OtherSpellings:
         """How many values were read of the pairs of each file."""
         usage = (*USAGE_TYPES, *(READING_TYPES if self.form.has_readings else ()))
         metadata = f"case when {' or '.join(f'{name} is not null' for name in usage)} then 1 end"
-        values = " + ".join(f"count({name})" for name in (*VALUES, *usage))
+        grounds = GROUND_NAMES if self.form.has_grounds else ()
+        values = " + ".join(f"count({name})" for name in (*VALUES, *grounds, *usage))
         statement = VALUES_OF_FILES.format(metadata=metadata, values=values)
         return dict(rows(con, statement, {"first": first, "last": last}))
 

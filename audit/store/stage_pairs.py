@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.closed_folder import read_plain
-from audit.release.pair_kinds import COMPARISON, JUDGE_READING, PAIR
+from audit.release.pair_kinds import COMPARISON, GROUNDS, JUDGE_READING, OF_DISAGREEMENTS, PAIR
 from audit.release.record_kind import JUDGE_USAGE, TYPES, field_names
 from audit.release.records import UNREADABLE, open_bytes
 from audit.store.connection import Connection, DuckDBError
@@ -73,12 +73,12 @@ typed as (
            p.{judge_metadata}.input_tokens  as input_tokens,
            p.{judge_metadata}.output_tokens as output_tokens,
            p.{judge_metadata}.latency_s     as latency_s,
-           p.{checks}                       as checks{reading}
+           p.{checks}                       as checks{grounds}{reading}
     from unnested
 )
 select question, least(a, b) as handbook_a, greatest(a, b) as handbook_b, label,
        coalesce(label = '{absent}', false) and untouched as prescreened, significance, reasoning, divergence_topic,
-       input_tokens, output_tokens, latency_s, file, position, {suspect} as suspect, checks{reading_columns}
+       input_tokens, output_tokens, latency_s, file, position, {suspect} as suspect, checks{ground_columns}{reading_columns}
 from typed
 """
 SUSPECT = f"""
@@ -89,6 +89,17 @@ or significance is null and not unstated
 or significance is not null and not coalesce(label in {sql_list(DISAGREEING)}, false)
 or {NOT_TEXT.format("reasoning")} or {NOT_TEXT.format("divergence_topic")}
 or coalesce(abs(latency_s) > 3.4e38, false)  -- NaN is the largest of all
+"""
+GROUND_NAMES = field_names(GROUNDS)
+# The quotes change sides with their handbooks
+GROUND_COLUMNS = f""",
+       case when a < b then quote_a else quote_b end as quote_a, case when a < b then quote_b else quote_a end as quote_b,
+       {", ".join(OF_DISAGREEMENTS)}
+"""
+SUSPECT_GROUNDS = f"""
+or {NOT_TEXT.format("quote_a")} or {NOT_TEXT.format("quote_b")}
+or {" or ".join(f"coalesce({one.name} not in {sql_list(map(str, one.allowed))}, false)" for one in GROUNDS if one.allowed)}
+or ({" or ".join(f"{name} is not null" for name in OF_DISAGREEMENTS)}) and not coalesce(label in {sql_list(DISAGREEING)}, false)
 """
 SUSPECT_READING = f"""
 or parse is null and parse_text is not null or {NOT_TEXT.format("unscored_reason")} or {NOT_TEXT.format("prompt")}
@@ -102,6 +113,7 @@ class PairFormat:
     names         our field names -> the names in the files
     upper, lower  SQL functions for labels and significances; empty where the first file has them in the usual case
     has_readings  whether the judge's metadata say how its replies were parsed
+    has_grounds   whether pairs say what their verdicts rest on
     composed      SQL function for ids; empty where all ids of the release are ASCII, whose Unicode forms are the same
     """
 
@@ -109,6 +121,7 @@ class PairFormat:
     upper: str
     lower: str
     has_readings: bool
+    has_grounds: bool
     composed: str = ""
 
     @classmethod
@@ -120,29 +133,35 @@ class PairFormat:
         words = {str(pair.get(names[name])) for pair in pairs for name in ("classification", "clinical_significance")}
         usual = words <= {*LABELS, *SIGNIFICANCES, "None"}
         composed = "" if all(map(str.isascii, ids)) else "nfc_normalize"
-        return cls(names, "" if usual else "upper", "" if usual else "lower", _any_readings(paths), composed)
+        has = (_any_name(paths, READING_TYPES), _any_name(paths, [names[name] for name in GROUND_NAMES]))
+        return cls(names, "" if usual else "upper", "" if usual else "lower", *has, composed)
 
     def statement(self, paths: list[Path]) -> str:
         """The SQL that appends the pairs of `paths`; its parameters are the `files`, as `patterns` too, and their `numbers`."""
         quoted = {name: _quote(spelled) for name, spelled in self.names.items()}
-        suspect, reading, reading_columns = SUSPECT, "", ""
+        suspect, grounds, reading, reading_columns = SUSPECT, "", "", ""
+        if self.has_grounds:
+            suspect += SUSPECT_GROUNDS
+            grounds = "".join(f", p.{quoted[name]} as {name}" for name in GROUND_NAMES)
         if self.has_readings:
             metadata = f"p.{quoted['judge_metadata']}"
             others = [name for name in READING_TYPES if name != "parse"]
-            suspect = SUSPECT + SUSPECT_READING
+            suspect += SUSPECT_READING
             reading = f", try_cast({metadata}.parse as parse) as parse, {metadata}.parse as parse_text"
             reading += "".join(f", {metadata}.{name} as {name}" for name in others)
             reading_columns = "".join(f", {name}" for name in READING_TYPES)
         return STAGE.format(
             **quoted, upper=self.upper, lower=self.lower, columns=self._columns(), size=_largest_object(paths),
             suspect=suspect, reading=reading, reading_columns=reading_columns, absent=Label.ABSENT, composed=self.composed,
+            grounds=grounds, ground_columns=GROUND_COLUMNS if grounds else "",
         )  # fmt: skip
 
     def _columns(self) -> str:
         metadata = ", ".join(
             f"{name} {kind}" for name, kind in (USAGE_TYPES | (READING_TYPES if self.has_readings else {})).items()
         )
-        types = dict.fromkeys(field_names(PAIR.fields), "VARCHAR") | {"judge_metadata": f"STRUCT({metadata})"}
+        names = [name for name in field_names(PAIR.fields) if self.has_grounds or name not in GROUND_NAMES]
+        types = dict.fromkeys(names, "VARCHAR") | {"judge_metadata": f"STRUCT({metadata})"}
         pair = ", ".join(f"{_quote(self.names[name])} {kind}" for name, kind in types.items())
         columns = {self.names["question_id"]: "VARCHAR", self.names["pairs"]: f"STRUCT({pair})[]"}
         return "{" + ", ".join(f"{_quote(name)}: '{kind}'" for name, kind in columns.items()) + "}"
@@ -227,20 +246,21 @@ def _first_comparison(paths: list[Path]) -> tuple[dict[str, Any], list[dict[str,
         return {}, []
 
 
-def _any_readings(paths: list[Path]) -> bool:
-    """Whether 32 MB of files, spread over all, name a field on how replies were parsed."""
+def _any_name(paths: list[Path], names: Iterable[str]) -> bool:
+    """Whether 32 MB of files, spread over all, have one of these fields."""
     # Only a sample is read: parsing columns that no file has would take a twentieth of the loading time.
     step = max(1, math.ceil(_total_bytes(paths) / SAMPLE_BYTES))
-    return any(_names_reading(path) for path in paths[::step])
+    wanted = [json.dumps(name, ensure_ascii=False).encode() for name in names]
+    return any(_has_any(path, wanted) for path in paths[::step])
 
 
-def _names_reading(path: Path) -> bool:
+def _has_any(path: Path, wanted: list[bytes]) -> bool:
     try:
         with open_bytes(path) as file:
             raw = file.read()
     except UNREADABLE:  # reported when the file is read by record
         return False
-    return any(f'"{name}"'.encode() in raw for name in READING_TYPES)
+    return any(name in raw for name in wanted)
 
 
 def _total_bytes(paths: list[Path]) -> int:

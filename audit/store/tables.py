@@ -16,6 +16,21 @@ select *,                     -- a missing verdict is neither absence nor agreem
        label <> '{Label.ABSENT}' as present,  -- both handbooks address the question
        label in {sql_list(DISAGREEING)} as disagrees
 from pairs;
+create macro with_points(text) as  -- a letter of no language for the point or comma within a number
+    regexp_replace(text, '([0-9])[.,]([0-9])', '\\1\u01c0\\2', 'g');
+create macro words_only(text) as  -- as audit.text.quotes: words in lower case, one space between them
+    ' ' || trim(regexp_replace(with_points(with_points(lower(nfc_normalize(text)))), '[^\\p{{L}}\\p{{N}}]+', ' ', 'g')) || ' ';
+create macro stands_in(quote, text) as
+    case when words_only(quote) <> '  ' then contains(words_only(coalesce(text, '')), words_only(quote)) end;
+create view quoted_pairs as   -- `quotes`: none; supported, where all that is needed stands in its answer; else unsupported
+select p.*,
+       case when coalesce(words_only(quote_a), '  ') = '  ' and coalesce(words_only(quote_b), '  ') = '  ' then 'none'
+            when coalesce(stands_in(quote_a, a.answer), label = '{Label.ABSENT}')
+                 and coalesce(stands_in(quote_b, b.answer), label = '{Label.ABSENT}') then 'supported'
+            else 'unsupported' end as quotes
+from judged_pairs p
+left join answers a on a.question = p.question and a.handbook = p.handbook_a
+left join answers b on b.question = p.question and b.handbook = p.handbook_b;
 """
 RULES = 2
 """Raised when a release is read by other rules, as with what counts as an absence: its store then has other content."""

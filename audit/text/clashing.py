@@ -12,6 +12,7 @@ from audit.text.cited_amounts import cited_amounts
 from audit.text.comparison import GENERIC_STEMS, Negation, find_negations
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
 from audit.text.quantity import Quantity, find_quantities
+from audit.text.quotes import find_quote
 from audit.text.sentences import sentence_spans
 from audit.text.statements import Statement
 from audit.text.tokens import stems, without_citations
@@ -25,6 +26,8 @@ SHARED_WEIGHT, AMOUNT_WEIGHT, DENIAL_WEIGHT = 1.0, 0.8, 0.6
 MIN_OWN, MIN_TOPIC = 0.4, 0.7
 # Two sentences that share a smaller part of their words are about different things, whatever their amounts
 MIN_SHARED = 0.08
+# More than any sentence that is found by the words of a reason
+QUOTED = 10.0
 MAX_SENTENCES = 120
 MAX_CITED_AMOUNTS = 2
 TOKEN, LETTER = re.compile(r"[^\W_]+"), re.compile(r"\b[AB]\b")
@@ -88,6 +91,14 @@ class _ReadSentence:
         stated = self.amounts > 0 or (not self.amount_needed and (self.own >= MIN_OWN or self.topic >= MIN_TOPIC))
         evidence = round(self.amounts + self.own + self.topic, 6)
         return ClashSentence(self.statement.start, self.statement.end, stated, evidence)
+
+
+def quoted_clash(a: str, b: str, quote_a: str, quote_b: str) -> Clash | None:
+    """The words of two answers that the judge quotes for its verdict; None unless both stand in their answers."""
+    places = find_quote(quote_a, a), find_quote(quote_b, b)
+    if places[0] is None or places[1] is None:
+        return None
+    return Clash(ClashSentence(*places[0], True, QUOTED), ClashSentence(*places[1], True, QUOTED))
 
 
 def clashing_sentences(

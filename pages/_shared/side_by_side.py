@@ -23,6 +23,7 @@ from audit.queries.pair_view import (
     UNKNOWN,
     UNREAD,
     UNSCORED,
+    UNSUPPORTED,
     Judgement,
     Pair,
     Side,
@@ -30,7 +31,7 @@ from audit.queries.pair_view import (
 from audit.queries.weak_evidence import WEAKNESSES
 from audit.store.runs import Run
 from audit.terms import terms
-from audit.text.clashing import clashing_sentences
+from audit.text.clashing import clashing_sentences, quoted_clash
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from audit.text.sentences import SentenceSpan
 from audit.vocabulary import DISAGREEING, Found
@@ -153,9 +154,12 @@ def _may_clash(pair: Pair) -> bool:
 
 def _clash_html(run: Run, pair: Pair) -> tuple[Markup, Markup, Markup]:
     """Both answers with the words marked by which their handbooks hold their positions, and the legend."""
-    found: QuestionPositions = load(positions_of, run, question_id=pair.question.question_id)
     texts, sides = (shortened(pair.a.answer or ""), shortened(pair.b.answer or "")), (pair.a, pair.b)
-    spans = [_span(found.quote_of(side.handbook_id)) for side in sides]
+    if quoted := quoted_clash(*texts, pair.judgement.quote_a or "", pair.judgement.quote_b or ""):
+        spans: list[SentenceSpan | None] = [SentenceSpan(one.start, one.end) for one in quoted]
+    else:
+        found: QuestionPositions = load(positions_of, run, question_id=pair.question.question_id)
+        spans = [_span(found.quote_of(side.handbook_id)) for side in sides]
     if not all(spans):
         spans = _clashing_spans(pair, texts)
     left, right = (_with_sentence_html(text, span) for text, span in zip(texts, spans, strict=True))
@@ -189,6 +193,10 @@ def _badges_html(judgement: Judgement) -> Markup:
     badges = label_badge_html(judgement.label)
     if judgement.significance:
         badges += _badge_html(f"{judgement.significance} significance", SIGNIFICANCE_COLOURS[judgement.significance])
+    if judgement.difference:
+        badges += _badge_html(judgement.difference, LABEL_COLOURS["not asked"])
+    if judgement.quotes == UNSUPPORTED:
+        badges += _badge_html("its quotes are not in the answers", LABEL_COLOURS["unscored"])
     return badges
 
 

@@ -50,6 +50,10 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("audit/store/stage_pairs.py", "self._columns()"): "the same keys, quoted, with types that are constants",
     ("audit/store/stage_pairs.py", "_largest_object(paths)"): "an integer",
     ("audit/store/stage_pairs.py", "suspect"): "one of two constants",
+    ("audit/store/stage_pairs.py", "grounds"): "names from the schema and quoted keys, or empty",
+    ("audit/store/stage_pairs.py", "GROUND_COLUMNS if grounds else ''"): "a constant, or empty",
+    ("annotation/label_store/engine.py", "one.table.name"): "the name of a table of our own schema",
+    ("annotation/label_store/engine.py", "CreateColumn(one).compile(dialect=tx.dialect)"): "a column of our own schema",
     ("audit/store/stage_pairs.py", "reading"): "names from the schema and quoted keys, or empty",
     ("audit/store/stage_pairs.py", "reading_columns"): "names from the schema, or empty",
 }

@@ -55,6 +55,45 @@ def read_nothing_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PairRepair, "read_file", lambda *_: pytest.fail("a file was read record by record"))
 
 
+QUOTED = """
+select a.handbook_id, b.handbook_id, quote_a, quote_b, difference, follow_both, quotes
+from quoted_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b order by all
+"""
+
+
+@pytest.mark.parametrize("strategy", [lambda patch: None, suspect_every_pair, parse_no_file])
+def test_quotes_stay_with_their_handbook_and_are_held_against_its_answer(
+    strategy: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = release_from(tmp_path, "q1 kidney ab=DIVERGENT/low ac=CONTRADICTORY/high bc=CONSISTENT")
+
+    def with_quotes(record: dict[str, Any]) -> None:
+        first, second, third = record["pairs"]
+        first |= {
+            "handbook_a": "b",
+            "handbook_b": "a",
+            "quote_a": "what B says",
+            "quote_b": "WHAT a — says",
+            "difference": "amount",
+        }
+        second |= {"quote_a": "what A says", "quote_b": "never written", "difference": "Opposite Advice", "follow_both": "no"}
+        third |= {"quote_a": "  ", "quote_b": None, "difference": "other time"}
+
+    spoil(folder, "q1", with_quotes)
+    lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["answer"] = f"Here is, \u201cwhat {line['handbook_id'].upper()}\u201d\n says."
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    strategy(monkeypatch)
+    loaded = load(folder, tmp_path / "data")
+    assert quarantined(loaded) == []
+    assert ask(loaded, QUOTED) == [
+        ("a", "b", "WHAT a — says", "what B says", "other amount", None, "supported"),
+        ("a", "c", "what A says", "never written", "opposite advice", "no", "unsupported"),
+        ("b", "c", "  ", None, None, None, "none"),
+    ]
+
+
 @pytest.mark.parametrize("strategy", [suspect_every_pair, parse_no_file])
 @settings(max_examples=12, deadline=None)
 @given(table=tables())
@@ -140,5 +179,5 @@ def test_no_working_column_is_left_in_the_store(release: Path, tmp_path: Path) -
     columns = [name for (name,) in ask(load(release, tmp_path), PAIR_COLUMNS)]
     assert sorted(columns) == sorted([
         "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",
-        "input_tokens", "output_tokens", "latency_s",
+        "input_tokens", "output_tokens", "latency_s", "quote_a", "quote_b", "difference", "follow_both",
     ])  # fmt: skip

@@ -20,8 +20,12 @@ from pathlib import Path
 
 VERDICT = {
     "reasoning": "Both say the same.",
+    "quote_a": None,
+    "quote_b": None,
     "classification": os.environ.get("STAND_IN_LABEL", "CONSISTENT"),
     "divergence_topic": "",
+    "difference": None,
+    "follow_both": None,
     "clinical_significance": "",
 }
 

@@ -9,9 +9,10 @@ import pandas as pd
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_COLOURS, SEVERE
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import SectionSpec, TableMaker, listed_as, most_of, own_table
+from audit.exports.sections.model import SectionSpec, TableMaker, if_empty, listed_as, most_of, own_table
 from audit.exports.table_model import Picture
 from audit.metrics import Metric
+from audit.metrics.grounds import differences, judge_quotes
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length, judge_reading
 from audit.metrics.planted import BY_VARIANT, planted_changes, planted_items, planted_labels
 from audit.store.runs import Run
@@ -22,6 +23,8 @@ NO_PLANTED = (
     "Run {key} has no planted changes: how its judge reacts to them is unknown. A release has them in "
     "planted.jsonl; `audit stress judge` writes it."
 )
+NO_QUOTES = "Run {key} has no quotes of its judge: whether its verdicts rest on the answers is unknown."
+NO_DIFFERENCES = "The judge of run {key} was not asked why advice differs."
 CHECK_RATES = (
     Rate("changed", FIGURE_WORDS["changed"], "of", "checks"),
     Rate("crossed", FIGURE_WORDS["crossed"], "of", "checks", "#c77700"),
@@ -34,6 +37,20 @@ READING = SectionSpec(
     heading="How the judge's replies were read",
     columns=("name", "count", "of", "value", "interval"),
     digits=2,
+)
+QUOTES = SectionSpec(
+    judge_quotes,
+    key="quotes",
+    heading="Do the judge's verdicts rest on what the answers say?",
+    empty="Not measured: the verdicts of this run quote nothing. `audit judge` asks for quotes.",
+    columns=("label", "value", "count", "of"),
+    sentence="A verdict whose quotes do not stand in the answers keeps its label, and is marked wherever it is shown.",
+)
+DIFFERENCES = SectionSpec(
+    differences,
+    key="differences",
+    heading="Why the advice differs, as the judge says",
+    columns=("part", "name", "value", "count", "of"),
 )
 PLANTED = SectionSpec(
     planted_changes,
@@ -78,6 +95,8 @@ def _planted(metric: Metric[...], stem: str = "", **options: Any) -> TableMaker:
 JUDGE_TABLES: tuple[TableMaker, ...] = (
     own_table(judge_checks, _checks, finish=lambda context, table: table.noted(chosen_pairs_note(context.run.manifest))),
     own_table(READING.metric, most_of("of", "pairs that the judge was asked about")),
+    own_table(QUOTES.metric, most_of("of", "pairs with quotes"), missing=if_empty(NO_QUOTES)),
+    own_table(DIFFERENCES.metric, most_of("of", "disagreeing pairs"), missing=if_empty(NO_DIFFERENCES)),
     own_table(judge_length, most_of("of", "pairs in which both answer")),
     _planted(PLANTED.metric),
     _planted(PLANTED.metric, "planted_variants", by=BY_VARIANT),

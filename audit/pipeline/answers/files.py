@@ -213,9 +213,9 @@ class GenerationSummary:
     """Counts of the answers of handbooks.
 
     answered, absent   with a text; NOT ADDRESSED
-    unread             neither an answer nor an absence, by reason: unparseable reply or unreadable handbook
+    unread             neither an answer nor an absence, by reason: unparseable reply, words that no passage backs, or
+                       unreadable handbook
     not_asked          questions without a reply
-    unknown_citations  answers that cite a passage which was not in the prompt; uncited: answers that cite none
     cut                answers from only part of the retrieved passages, because the prompt would be too long
     """
 
@@ -223,8 +223,6 @@ class GenerationSummary:
     absent: int = 0
     unread: Counter[str] = field(default_factory=Counter)
     not_asked: int = 0
-    unknown_citations: int = 0
-    uncited: int = 0
     cut: int = 0
 
     def count(self, record: Mapping[str, Any]) -> None:
@@ -235,32 +233,26 @@ class GenerationSummary:
         retrieval = record["retrieval"]
         self.absent += record["absent"]
         self.answered += not record["absent"]
-        self.unknown_citations += any(not citation["known"] for citation in retrieval["citations"])
-        self.uncited += not record["absent"] and not retrieval["citations"]
         self.cut += bool(retrieval.get("cut"))
 
     @property
     def clean(self) -> bool:
-        """Whether every question has an answer or an absence, and every citation a passage."""
-        return not (self.unread or self.not_asked or self.unknown_citations)
+        """Whether every question has an answer or an absence."""
+        return not (self.unread or self.not_asked)
 
     def as_record(self) -> Record:
         """The counts for summary.json."""
         return {**vars(self), "unread": dict(self.unread)}
 
     def text(self, not_retrieved: int = 0) -> str:
-        """One line, and a line for each warning; `not_retrieved` questions have no retrieved passages."""
+        """One line, and a line for each reason and warning; `not_retrieved` questions have no retrieved passages."""
         lines = [
             f"{self.answered:,} answered, {self.absent:,} NOT ADDRESSED, {self.unread.total():,} unread, "
             f"{self.not_asked:,} not asked."
         ]
         lines += [f"  unread, {reason}: {count:,}" for reason, count in self.unread.most_common()]
-        warnings = {
-            "cite a passage that was not given": self.unknown_citations,
-            "cite nothing": self.uncited,
-            "are based on less than was retrieved, because the model takes no more": self.cut,
-        }
-        lines += [f"  answers that {warning}: {count:,}" for warning, count in warnings.items() if count]
+        if self.cut:
+            lines.append(f"  answers based on less than was retrieved, because the model takes no more: {self.cut:,}")
         if not_retrieved:
             lines.append(f"  without retrieval, so not asked: {not_retrieved:,}. Run `audit retrieve` on all questions.")
         return "\n".join(lines)

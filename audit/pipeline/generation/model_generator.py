@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from audit.pipeline.answers.backing import unbacked
 from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template
 from audit.pipeline.llm.reply_models import ReplyModel, faulty, read_reply
-from audit.pipeline.llm.reply_text import clean_text, without_thinking
+from audit.pipeline.llm.reply_text import clean_text, no_own_words, without_thinking
 from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 from audit.vocabulary import AND_MORE, canonical_absence, says_absence_and_more
@@ -123,6 +124,8 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
     absence = canonical_absence(text) if text else None
     if says_absence_and_more(text):
         text, reason = None, AND_MORE
+    elif text and not absence and (why := no_own_words(text, task.prompts[FORM.purpose].system) or unbacked(text, evidence)):
+        text, reason = None, why
     usage = {
         "model": reply.model or task.model,
         "prompt": task.prompts[FORM.purpose].title,

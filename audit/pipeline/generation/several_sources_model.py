@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from audit.pipeline.answers.backing import states_more
 from audit.pipeline.generation.source_passages import SourcePassage, SourceReader
 from audit.pipeline.generation.system_answers import (
     AnsweringSystem,
@@ -22,23 +22,11 @@ from audit.pipeline.llm.reply_models import read_reply
 from audit.pipeline.llm.tasks import Replies
 from audit.release.journal_files import Reply
 from audit.release.sourced_answers import PackedEvidence, SourceCitation, SourcedAnswer, SourcedStatement
-from audit.text.comparison import find_negations
-from audit.text.quantity import find_quantities
+from audit.text.quotes import find_quote
 
 NO_STATEMENTS = "no statements"
 # Nearly every passage contains any quote of one or two words
 MIN_QUOTE_WORDS = 3
-# Typographic characters may differ between a passage and a quote; words and numbers must not
-SAME_CHARACTER = {
-    "'": "['’‘]",
-    "’": "['’‘]",
-    "‘": "['’‘]",
-    '"': '["“”]',
-    "“": '["“”]',
-    "”": '["“”]',
-    "-": "[-‐‑–]",
-    "–": "[-‐‑–]",
-}
 
 
 def sourced_task(
@@ -72,16 +60,6 @@ def read_sourced_reply(reply: Reply) -> SourcedReply:
 # -- quotes checked against the passages ---------------------------------------------------------------------------------
 
 
-def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Start and end of a verbatim quote in a text, in characters from 0; white space, quotation marks and case may differ."""
-    words = quote.split()
-    if len(words) < MIN_QUOTE_WORDS:
-        return None
-    pattern = r"\s+".join("".join(SAME_CHARACTER.get(letter, re.escape(letter)) for letter in word) for word in words)
-    match = re.search(pattern, text, re.IGNORECASE)
-    return match.span() if match else None
-
-
 def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassage], reader: SourceReader) -> SourcedStatement:
     """The statement with the quotes that are in its passages; without any if they lack an amount or a negation that it states."""
     by_number = {one.passage.number: one for one in passages}
@@ -90,11 +68,8 @@ def checked_statement(replied: RepliedStatement, passages: Sequence[SourcePassag
         for one in replied.quotes
         if one.passage in by_number and (citation := _checked_citation(one.quote, by_number[one.passage], reader)) is not None
     )
-    quoted = " ".join(citation.stated for citation in citations)
-    amounts = find_quantities(quoted)
-    amounts_agree = all(any(amount.agrees(other) for other in amounts) for amount in find_quantities(replied.text))
-    denial_agrees = not find_negations(replied.text) or bool(find_negations(quoted))
-    return SourcedStatement(replied.text, citations if amounts_agree and denial_agrees else ())
+    more = states_more(replied.text, " ".join(citation.stated for citation in citations))
+    return SourcedStatement(replied.text, () if more else citations)
 
 
 def _checked_citation(quote: str, source_passage: SourcePassage, reader: SourceReader) -> SourceCitation | None:
@@ -108,7 +83,7 @@ def _checked_citation(quote: str, source_passage: SourcePassage, reader: SourceR
         *((start, start + len(lead)) for lead in passage.leads if (start := section.text.find(lead)) >= 0),
     ]
     for first, last in ranges:
-        if span := find_quote(quote, section.text[first:last]):
+        if len(quote.split()) >= MIN_QUOTE_WORDS and (span := find_quote(quote, section.text[first:last])):
             start, end = first + span[0], first + span[1]
             exact = section.text[start:end]
             return SourceCitation(

@@ -7,7 +7,7 @@ one label beyond doubt, or not at all: then the pair is unscored, with the reaso
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -20,6 +20,7 @@ from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
 from audit.pipeline.llm.reply_text import (
     clean_text,
+    no_own_words,
     opens_object,
     says_more,
     stated_term,
@@ -29,12 +30,17 @@ from audit.pipeline.llm.reply_text import (
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
 from audit.vocabulary import (
+    ABSTAINED,
+    DIFFERENCE_SPELLINGS,
     DISAGREEING,
     EMPTY_WORDS,
+    FOLLOW_BOTH_SPELLINGS,
     LABEL_SPELLINGS,
     LABELS,
     SIGNIFICANCE_SPELLINGS,
     WITHOUT_TOPIC,
+    Difference,
+    FollowBoth,
     Label,
     Parse,
     Significance,
@@ -43,27 +49,31 @@ from audit.vocabulary import (
 
 # -- what is asked for --------------------------------------------------------------------------------------------------
 
-MAX_REASONING, MAX_TOPIC = 700, 120
+MAX_REASONING, MAX_TOPIC, MAX_QUOTE = 700, 120, 300
 # Far above what the schema allows; only a reply that ignores the schema is shortened.
 MAX_TEXT = 4_000
 NO_LABEL, SEVERAL = "no label", "several labels"
+UNSURE: Literal["UNSURE"] = "UNSURE"
+"""What a judge replies that cannot tell: no label, and a reason why there is none."""
+CANNOT_TELL = f"{ABSTAINED}: the judge cannot tell"
 IN_PROSE = "label in running text"
 T = TypeVar("T")
 
 # How a model may spell a label; the numbers are for matrices, and no prompt mentions them.
-SPELLINGS = {word: label for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
+SPELLINGS: dict[str, str] = {word: label for word, label in LABEL_SPELLINGS.items() if not word.isdigit()}
+SPELLINGS[plain(UNSURE)] = UNSURE
 
 
-def _label(value: Any) -> Label:
-    """The label that a value spells. Raises ValueError if it spells none."""
+def _label(value: Any) -> str:
+    """The label that a value spells, or UNSURE. Raises ValueError if it spells neither."""
     label = SPELLINGS.get(plain(visible(value))) if isinstance(value, str) else None
     if label is None:
         raise ValueError(NO_LABEL)
     return label
 
 
-def _significance(value: Any) -> Significance | None:
-    return SIGNIFICANCE_SPELLINGS.get(plain(value)) if isinstance(value, str) else None
+def _term_of(spellings: Mapping[str, T]) -> Callable[[Any], T | None]:
+    return lambda value: spellings.get(plain(value)) if isinstance(value, str) else None
 
 
 def _topic(value: Any) -> str | None:
@@ -71,7 +81,8 @@ def _topic(value: Any) -> str | None:
     return None if topic is None or plain(topic) in EMPTY_WORDS else topic
 
 
-Classification = Annotated[Label, faulty(_label)]
+Classification = Annotated[Label | Literal["UNSURE"], faulty(_label)]
+Quote = Annotated[Annotated[str, Field(max_length=MAX_QUOTE)] | None, faulty(lambda value: clean_text(value, MAX_TEXT))]
 Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
 
 
@@ -87,13 +98,26 @@ class PresenceReply(ReplyModel):
 # A model writes the keys in this order, so the reasoning comes before the label that it leads to. One fixed schema for each
 # template, never one for each pair: a server compiles every new schema.
 class VerdictReply(ReplyModel):
-    """The label with its reasons."""
+    """The label with its reasons: the words that it rests on, why advice differs, and how much that matters."""
 
     keys = ("classification",)
     reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
+    quote_a: Quote
+    quote_b: Quote
     classification: Classification
     divergence_topic: Annotated[Topic | None, faulty(_topic)]
-    clinical_significance: Annotated[Significance | None, faulty(_significance)]
+    difference: Annotated[Difference | None, faulty(_term_of(DIFFERENCE_SPELLINGS))]
+    follow_both: Annotated[FollowBoth | None, faulty(_term_of(FOLLOW_BOTH_SPELLINGS))]
+    clinical_significance: Annotated[Significance | None, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
+
+
+class PassagesReply(ReplyModel):
+    """The label of two passages of one handbook, which are as short as quotes."""
+
+    reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
+    classification: Classification
+    divergence_topic: Annotated[Topic | None, faulty(_topic)]
+    clinical_significance: Annotated[Significance | None, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
 
 
 class LabelReply(ReplyModel):
@@ -107,7 +131,7 @@ class DetailsReply(ReplyModel):
 
     keys = ("divergence_topic", "clinical_significance")
     divergence_topic: Annotated[Topic, faulty(_topic)]
-    clinical_significance: Annotated[Significance, faulty(_significance)]
+    clinical_significance: Annotated[Significance, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
 
 
 PAIR_FIELDS = ("question", "answer_a", "answer_b")
@@ -117,9 +141,11 @@ FORMS = (
     PromptForm("structured", "structured", PAIR_FIELDS, VERDICT_SCHEMA),
     PromptForm("label_only", "label", PAIR_FIELDS, LabelReply.schema_to_send()),
     PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), DetailsReply.schema_to_send()),
-    # Two passages of one handbook: another text, the same reply
-    PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), VERDICT_SCHEMA),
+    # Two passages of one handbook
+    PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), PassagesReply.schema_to_send()),
 )
+ASKED: Mapping[str, type[ReplyModel]] = {"structured": VerdictReply, "label_only": LabelReply, "within": PassagesReply}
+"""Template -> what it asks for; every reply is read as a VerdictReply, of which the others are parts."""
 
 
 def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
@@ -141,7 +167,7 @@ STATEMENT_NAMES = (*LABEL_NAMES, *(f"final {name}" for name in LABEL_NAMES))
 DETAIL_NAMES = ("significance", "clinical significance", "topic", "divergence topic")
 ADDRESSED_NAMES = ("addressed", "answer", "final answer")
 # In prose only the words of the vocabulary: "agree" and "missing" are words of any sentence.
-LABEL_WORDS = {plain(label): label for label in LABELS}
+LABEL_WORDS: dict[str, str] = {plain(label): label for label in (*LABELS, UNSURE)}
 YES_NO = {"yes": True, "no": False}
 
 
@@ -164,9 +190,16 @@ class DisagreementDetails:
     reason: str | None = None
 
 
-def read_verdict(reply: Reply, template: str) -> Verdict:
-    """The verdict in a reply to `template` (structured or label_only)."""
-    reading = read_reply(VerdictReply, reply, VerdictReply if template == "structured" else LabelReply)
+def read_verdict(reply: Reply, template: str, instructions: str = "") -> Verdict:
+    """The verdict in a reply to `template`, a key of ASKED; unscored where its words are those of the instructions, or a loop."""
+    verdict = _stated_verdict(reply, template)
+    texts = (verdict.reasoning or "", verdict.topic or "")
+    faults = [fault for text in texts if (fault := no_own_words(text, instructions))]
+    return _unscored(faults[0]) if faults else verdict
+
+
+def _stated_verdict(reply: Reply, template: str) -> Verdict:
+    reading = read_reply(VerdictReply, reply, ASKED[template])
     if reading.reason:
         return _unscored(reading.reason)
     if reading.unread:
@@ -217,14 +250,16 @@ def is_readable(call: Call, reply: Reply) -> bool:
         return read_presence(reply).addressed is not None
     if call.purpose == "extract":
         return read_details(reply).reason is None
-    return read_verdict(reply, "structured" if call.purpose == "structured" else "label_only").label is not None
+    template = "structured" if call.purpose == "structured" else "label_only"
+    verdict = read_verdict(reply, template, call.instructions)
+    return verdict.label is not None or verdict.reason == CANNOT_TELL
 
 
 def _verdict_from_text(reading: ReplyReading[VerdictReply]) -> Verdict:
     """The one label in a text without a usable object; the other fields stay empty."""
     label, parse = _from_text(reading, LABEL_FIELD, SPELLINGS, STATEMENT_NAMES, LABEL_WORDS)
     if label is not None:
-        return Verdict(str(label), parse=parse)
+        return _abstained(parse) if label == UNSURE else Verdict(str(label), parse=parse)
     if reading.cut:
         return _unscored(CUT)
     named = len(_labels_in_capitals(reading.text))
@@ -251,12 +286,21 @@ def _labels_in_capitals(value: Any) -> set[Label]:
 
 
 def _verdict(value: VerdictReply, parse: Parse) -> Verdict:
-    label = value.classification
+    label, quotes = value.classification, (value.quote_a, value.quote_b)
+    if label == UNSURE:
+        return _abstained(parse, value.reasoning or None)
     # Models fill in every field; a significance without a disagreement has no meaning.
     significance = value.clinical_significance if label in DISAGREEING else None
     # Where nothing differs, a topic is a formality of the model.
     topic = None if label in WITHOUT_TOPIC else value.divergence_topic
-    return Verdict(str(label), significance and str(significance), topic, value.reasoning or None, parse)
+    grounds = (value.difference, value.follow_both) if label in DISAGREEING else (None, None)
+    terms = (term and str(term) for term in grounds)
+    return Verdict(str(label), significance and str(significance), topic, value.reasoning or None, parse, None, quotes, *terms)
+
+
+def _abstained(parse: Parse, reasoning: str | None = None) -> Verdict:
+    """The judge was asked, and replied that it cannot tell: its reply was read, and there is no label."""
+    return Verdict(None, reasoning=reasoning, parse=parse, reason=CANNOT_TELL)
 
 
 def _unscored(reason: str) -> Verdict:

@@ -21,7 +21,7 @@ from audit.vocabulary import WITH_TOPIC, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
 STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
-REPLY_TOKENS = {ABSENCE: 8.0, STRUCTURED: 130.0, LABEL: 10.0, EXTRACT: 25.0}
+REPLY_TOKENS = {ABSENCE: 8.0, STRUCTURED: 210.0, LABEL: 10.0, EXTRACT: 25.0}
 """The rough number of tokens of one reply, for estimates without a server."""
 ABSENCE_NOTE = "Fewer if answers turn out to be absent: pairs with one of them need no verdict."
 EXTRACT_NOTE = "extract needs one more call for each pair that turns out to differ in something."
@@ -188,7 +188,7 @@ class Protocol:
             latest = replies([key for _, key in keyed])
             for request, key in keyed:
                 if reply := latest.get(key):
-                    yield request, reply, read_verdict(reply, self.name)
+                    yield request, reply, read_verdict(reply, self.name, request.call.instructions)
 
 
 def findings_of_run(item: QuestionToJudge) -> dict[str, AbsenceFinding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from typing import Protocol as Interface
 
@@ -16,6 +16,8 @@ from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
+from audit.release.pair_kinds import GROUNDS
+from audit.release.record_kind import field_names
 from audit.vocabulary import DISAGREEING, WITH_TOPIC, Label, Parse
 
 Record = dict[str, Any]
@@ -111,7 +113,7 @@ class ModelVerdicts:
         details = read_details(reply)
         # What one answer adds has a topic, but no clinical significance
         significance = details.significance if verdict.label in DISAGREEING else None
-        return [reply], Verdict(verdict.label, significance, details.topic, verdict.reasoning, verdict.parse)
+        return [reply], replace(verdict, significance=significance, topic=details.topic)
 
 
 def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFinding], summary: JudgingSummary) -> Record | None:
@@ -134,6 +136,8 @@ def record_without_asking(pair: HandbookPair, findings: Mapping[str, AbsenceFind
 
 def pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -> Record:
     """A pair's record; without metadata no model was asked."""
+    values = (*verdict.quotes, verdict.difference, verdict.follow_both)
+    grounds = dict(zip(field_names(GROUNDS), values, strict=True))
     return {
         "handbook_a": pair[0],
         "handbook_b": pair[1],
@@ -142,6 +146,7 @@ def pair_record(pair: HandbookPair, verdict: Verdict, metadata: Record | None) -
         "divergence_topic": verdict.topic,
         "clinical_significance": verdict.significance,
         "judge_metadata": metadata,
+        **{name: value for name, value in grounds.items() if value is not None},
     }
 
 

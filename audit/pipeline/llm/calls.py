@@ -38,6 +38,11 @@ class Call:
     purpose: str
     repeat: int = 0
 
+    @property
+    def instructions(self) -> str:
+        """The fixed part of the prompt, without the texts that it is about."""
+        return str(self.body["messages"][0]["content"])
+
     @cached_property
     def key(self) -> str:
         """32 hex digits of the SHA-256 of all that determines the answer; the custom_id and X-Request-Id of the request."""

@@ -225,9 +225,11 @@ def _plain_schema(rule: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[st
     if "$ref" in rule:
         return _plain_schema(shared[rule["$ref"].rpartition("/")[2]], shared)
     if "anyOf" in rule:
-        value = _plain_schema(rule["anyOf"][0], shared)
-        nullable = {"enum": [*value["enum"], None]} if "enum" in value else {}
-        return value | {"type": [value["type"], "null"]} | nullable
+        first, *others = (_plain_schema(part, shared) for part in rule["anyOf"])
+        words = [word for part in (first, *others) for word in part.get("enum", ())]
+        if {"type": "null"} not in others:
+            return first | {"enum": words}
+        return first | {"type": [first["type"], "null"]} | ({"enum": [*words, None]} if words else {})
     # pydantic says `const` of a single word
     rule = {"enum": [rule["const"]], **rule} if "const" in rule else rule
     plain = {name: rule[name] for name in SCHEMA_KEYWORDS if name in rule}

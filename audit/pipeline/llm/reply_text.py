@@ -15,10 +15,16 @@ from json_repair import repair_json
 from audit.pipeline.llm.calls import ANSWERED, CUT
 from audit.pipeline.llm.foreign_text import LINE_MARK
 from audit.release.journal_files import Reply
+from audit.text.quotes import find_quote
 from audit.vocabulary import plain
 
 T = TypeVar("T")
 EMPTY, THINKING = "empty", "thinking only"
+ECHO, LOOP = "an echo of the instructions", "one phrase over and over"
+# Fewer words may be the instructions' by chance: a topic, a label
+MIN_ECHO_WORDS = 5
+# The end of a text, which is what a loop leaves of it, and how often a phrase must fill it
+LOOP_LETTERS, MIN_LOOP_LETTERS, MIN_ROUNDS = 240, 60, 3
 # A text with more opening braces than this is not a reply, and trying each of them takes time.
 MAX_BRACES = 50
 # Greedy, up to the last end tag. Chat templates often open the block themselves, so its start tag may be missing.
@@ -66,6 +72,24 @@ def unreadable_reason(reply: Reply) -> str | None:
     if not without_thinking(text) or ("<think>" in text and "</think>" not in text):
         return THINKING if thought else CUT if reply.outcome == CUT else EMPTY
     return None
+
+
+def no_own_words(text: str, instructions: str) -> str | None:
+    """Why a text of a reply says nothing of its own: words of the instructions, or one phrase over and over; None if it does."""
+    if len(text.split()) >= MIN_ECHO_WORDS and find_quote(text, instructions):
+        return ECHO
+    return LOOP if _period(text[-LOOP_LETTERS:]) * MIN_ROUNDS <= len(text[-LOOP_LETTERS:]) >= MIN_LOOP_LETTERS else None
+
+
+def _period(text: str) -> int:
+    """After how many letters a text repeats itself all along: its length where it does not."""
+    borders = [0] * len(text)  # the longest beginning that is also an end, of each beginning (Knuth, Morris, Pratt 1977)
+    for place in range(1, len(text)):
+        length = borders[place - 1]
+        while length and text[place] != text[length]:
+            length = borders[length - 1]
+        borders[place] = length + (text[place] == text[length])
+    return len(text) - borders[-1] if text else 0
 
 
 def whole_object(text: str) -> dict[str, Any] | None:

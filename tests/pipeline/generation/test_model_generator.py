@@ -84,11 +84,29 @@ def test_questions_on_a_full_handbook_share_their_prompt_up_to_the_question_and_
     assert len(set(some)) == 2
 
 
-def test_an_answer_keeps_its_citations_and_an_unknown_one_is_flagged():
-    text = answer_json("Yes, after three months [1]. With a hat [4].")
-    answer = record(asked("May I travel?", "s1"), text, usage={"prompt_tokens": 9})
+def test_an_answer_keeps_its_citations():
+    text = answer_json("Yes, after three months [1]. Wash fruit, and eat no raw fish [2].")
+    answer = record(asked("May I travel?", "s1", "s3"), text, usage={"prompt_tokens": 9})
     assert (answer["absent"], answer["absence_method"], answer["usage"]["input_tokens"]) == (False, None, 9)
-    assert [citation["known"] for citation in answer["retrieval"]["citations"]] == [True, False]
+    assert [citation["known"] for citation in answer["retrieval"]["citations"]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Yes, after three months.", "it cites no passage"),
+        ("Yes [1]. With a hat [4].", "it cites a passage that it was not given"),
+        ("Yes, after six months [1].", "an amount is not in the passages that it cites"),
+        ("Call us [1]. After three months [2].", "an amount is not in the passages that it cites"),
+        ("Do not travel [1].", "a negation is not in the passages that it cites"),
+    ],
+)
+def test_an_answer_that_its_passages_do_not_back_is_unread_with_the_reason(text, reason):
+    answer = record(asked("May I travel?", "s1", "s2"), answer_json(text))
+    assert (answer["answer"], answer["absent"], answer["unread_reason"]) == (None, None, reason)
+    summary = GenerationSummary()
+    summary.count(answer)
+    assert f"unread, {reason}: 1" in summary.text()
 
 
 @pytest.mark.parametrize("text", ["NOT ADDRESSED: parrots.", "**Not addressed**", "  not addressed - no passage names them."])
@@ -137,12 +155,11 @@ def test_thinking_is_not_part_of_the_answer(text):
     assert read_answer_reply(reply(text)) == ("Yes [1].", None)
 
 
-def test_an_answer_without_a_citation_is_counted_but_an_absence_needs_none():
+def test_an_absence_needs_no_citation():
     summary = GenerationSummary()
     for text in ("Yes [1].", "Yes.", "NOT ADDRESSED"):
         summary.count(record(asked("May I travel?", "s1"), answer_json(text)))
-    assert (summary.answered, summary.absent, summary.uncited, summary.unknown_citations) == (2, 1, 1, 0)
-    assert "answers that cite nothing: 1" in summary.text()
+    assert (summary.answered, summary.absent, summary.unread.total()) == (1, 1, 1)
 
 
 def test_a_question_that_was_not_asked_has_no_record_and_is_counted():

@@ -9,7 +9,6 @@ import pytest
 
 from audit.pipeline.generation.several_sources_model import (
     answer_from_reply,
-    find_quote,
     model_answers,
     passages_in_prompt,
     read_sourced_reply,
@@ -121,13 +120,6 @@ def test_a_reply_without_statements_is_unread_and_no_refusal(text: str, library,
     assert record["answer"] is None
     assert record["refused"] is None
     assert record["unread_reason"]
-
-
-def test_quotes_may_differ_in_typesetting_and_not_in_words():
-    text = "Don’t lift\nmore than 5–10 pounds."
-    assert find_quote("don't lift more than 5-10 pounds.", text) == (0, len(text))
-    assert find_quote("don't lift more than 10 pounds", text) is None
-    assert find_quote("Don’t lift", text) is None, "two words are in nearly every passage"
 
 
 def test_a_statement_without_text_is_left_out():

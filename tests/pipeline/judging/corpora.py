@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
-from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.parse import VERDICT_SCHEMA, load_prompts
 from audit.pipeline.judging.protocols import Protocol
 from audit.pipeline.llm.calls import ANSWERED, Call
 from audit.pipeline.llm.tasks import StageCost
@@ -54,8 +54,8 @@ def texts(call: Call) -> dict[str, str]:
 
 
 def verdict(label: str, significance: str | None = None) -> str:
-    fields = {"reasoning": "so", "classification": label, "divergence_topic": None, "clinical_significance": significance}
-    return json.dumps(fields)
+    fields = dict.fromkeys(VERDICT_SCHEMA["properties"])
+    return json.dumps(fields | {"reasoning": "so", "classification": label, "clinical_significance": significance})
 
 
 class Judge:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.pipeline.judging.parse import read_details, read_presence, read_verdict
+from audit.pipeline.judging.parse import CANNOT_TELL, VERDICT_SCHEMA, load_prompts, read_details, read_presence, read_verdict
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.release.journal_files import Reply
 from audit.vocabulary import DISAGREEING, LABELS
@@ -18,9 +18,10 @@ def said(text: str | None, outcome: str = ANSWERED, **usage: int) -> Reply:
     return Reply("k", outcome, text=text, usage=usage)
 
 
-def full(label: str = "DIVERGENT", reasoning: str = "3 against 12 months.", topic=None, significance=None) -> str:
-    fields = {"reasoning": reasoning, "classification": label, "divergence_topic": topic, "clinical_significance": significance}
-    return json.dumps(fields)
+def full(label: str = "DIVERGENT", reasoning: str = "3 against 12 months.", topic=None, significance=None, **others) -> str:
+    fields = dict.fromkeys(VERDICT_SCHEMA["properties"])
+    fields |= {"reasoning": reasoning, "classification": label, "divergence_topic": topic, "clinical_significance": significance}
+    return json.dumps(fields | others)
 
 
 WHOLE = full(topic="waiting time", significance="high")
@@ -217,3 +218,41 @@ def test_the_details_of_a_disagreement_are_read_or_left_empty():
     assert (result.topic, result.significance, result.parse) == ("waiting time", "medium", "strict")
     broken = read_details(said('{"divergence_topic": "waiting', CUT))
     assert (broken.topic, broken.significance, broken.reason) == (None, None, "cut")
+
+
+@pytest.mark.parametrize("text", [full("UNSURE", "It can be read in two ways."), '{"classification": "unsure"}', "Label: UNSURE"])
+def test_a_judge_that_cannot_tell_gives_no_label_and_its_reply_was_read(text):
+    verdict = read_verdict(said(text), "structured")
+    assert (verdict.label, verdict.reason, verdict.significance) == (None, CANNOT_TELL, None)
+    assert verdict.parse != "none"
+
+
+def test_a_verdict_has_its_quotes_and_why_advice_differs():
+    verdict = read_verdict(
+        said(full(quote_a="3 months", quote_b="a year", difference="other time", follow_both="no")), "structured"
+    )
+    assert (verdict.quotes, verdict.difference, verdict.follow_both) == (("3 months", "a year"), "other time", "no")
+
+
+def test_only_a_disagreement_has_a_reason_why_advice_differs():
+    verdict = read_verdict(said(full("CONSISTENT", quote_a="x", difference="other time", follow_both="yes")), "structured")
+    assert (verdict.quotes, verdict.difference, verdict.follow_both) == (("x", None), None, None)
+
+
+def test_terms_outside_the_vocabulary_are_left_out_and_the_label_stays():
+    verdict = read_verdict(said(full(difference="moon phase", follow_both="perhaps", quote_b=7)), "structured")
+    assert (verdict.label, verdict.parse, verdict.difference, verdict.follow_both) == ("DIVERGENT", "lenient", None, None)
+    assert verdict.quotes == (None, None)
+
+
+INSTRUCTIONS = load_prompts()["structured"].system
+
+
+def test_an_echo_of_the_form_is_no_verdict_and_neither_is_a_loop():
+    echo = "at most three sentences on what each answer says on the question"
+    assert read_verdict(said(full(reasoning=echo)), "structured", INSTRUCTIONS).reason == "an echo of the instructions"
+    topic = "what they differ on, in at most eight words"
+    assert read_verdict(said(full(topic=topic)), "structured", INSTRUCTIONS).reason == "an echo of the instructions"
+    loop = "A says rest. " + "The answer is that it is. " * 20
+    assert read_verdict(said(full(reasoning=loop)), "structured", INSTRUCTIONS).reason == "one phrase over and over"
+    assert read_verdict(said(WHOLE), "structured", INSTRUCTIONS).label == "DIVERGENT"

@@ -13,6 +13,7 @@ from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import M, ReplyModel, ReplyReading, cleaned, entries_of, faulty, read_reply
 from audit.pipeline.llm.reply_text import clean_text
 from audit.release.journal_files import Reply
+from audit.text.quotes import find_quote
 from audit.vocabulary import SIGNIFICANCES, Significance
 
 FOR, AGAINST, OTHER = "for", "against", "other"
@@ -145,15 +146,13 @@ def _last(reading: ReplyReading[M]) -> tuple[M | None, str | None]:
 
 
 def _statement(entry: StatementEntry, answer: str) -> QuotedStatement | None:
-    words = entry.quote.strip().strip('"“”').split()
-    # Models copy words well and line breaks badly
-    match = re.search(r"\s+".join(map(re.escape, words)), answer) if words else None
-    if match is None:
+    span = find_quote(entry.quote, answer)
+    if span is None:
         return None
-    quote, amount = match[0], entry.value
+    quote, amount = answer[slice(*span)], entry.value
     # An amount that its own words do not have is the model's
     quoted_amount = amount if amount and set(DIGITS.findall(amount)) <= set(DIGITS.findall(quote)) else None
-    return QuotedStatement(entry.aspect, quote, match.start(), entry.statement or quote, quoted_amount)
+    return QuotedStatement(entry.aspect, quote, span[0], entry.statement or quote, quoted_amount)
 
 
 def _aspect(entry: AspectEntry, unused: set[int]) -> MergedAspect:

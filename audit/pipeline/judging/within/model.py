@@ -61,9 +61,9 @@ def within_verdicts(
 ) -> list[Verdicts]:
     """The verdict on each pair that has a reply, handbook by handbook."""
     verdicts: dict[str, dict[PassagePair, Verdict]] = defaultdict(dict)
-    for item, _, reply in task.results(replies):
+    for item, call, reply in task.results(replies):
         if reply:
-            verdicts[item.handbook_id][item.pair] = read_verdict(reply, STAGE)
+            verdicts[item.handbook_id][item.pair] = read_verdict(reply, PROMPT, call.instructions)
     return [verdicts[handbook] for handbook, _ in handbooks]
 
 

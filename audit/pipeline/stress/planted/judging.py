@@ -63,7 +63,7 @@ def model_records(
         if reply_before is None or reply_after is None:
             summary.count(not_asked=1)
             continue
-        before, after = (read_verdict(reply, prompt.name) for reply in (reply_before, reply_after))
+        before, after = (read_verdict(reply, prompt.name, prompt.system) for reply in (reply_before, reply_after))
         _count(summary, before, after)
         usage = {**usage_record([reply_after]), "prompt": prompt.title}
         yield planted_record(change, before, after, task.model) | {"usage": usage}

@@ -6,7 +6,7 @@ import json
 
 from jsonschema import Draft202012Validator
 
-from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.parse import VERDICT_SCHEMA, load_prompts
 from audit.pipeline.llm.calls import ANSWERED
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import no_replies
@@ -25,7 +25,7 @@ TASK = planted_task(PROMPT, "judge-1", CHANGES)
 
 
 def reply_to(call, label: str) -> Reply:
-    text = {"reasoning": "So it is.", "classification": label, "divergence_topic": None, "clinical_significance": None}
+    text = dict.fromkeys(VERDICT_SCHEMA["properties"]) | {"reasoning": "So it is.", "classification": label}
     return Reply(call.key, ANSWERED, 1, text=json.dumps(text), usage={"prompt_tokens": 90, "completion_tokens": 9})
 
 
