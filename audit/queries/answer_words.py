@@ -42,7 +42,7 @@ SLOW_S = 0.2
 
 
 def answer_words(con: Connection) -> list[tuple[int, str, float]]:
-    """Up to 24 words of each question: (its number, the word, lower case without accents, share of its answers with it)."""
+    """Up to 24 words a question: (its number, the word in lower case without accents, share of its answers that have it)."""
     ((path, readonly),) = rows(con, STORE)
     file = _file(Path(path)) if readonly else None
     if file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +187,11 @@ class ComparisonHead:
         patterns = {names["handbooks"]: LIST_PATTERN, names["matrix"]: MATRIX_PATTERN}
         with open_bytes(path) as file:
             raw = file.read(HEAD_BYTES)
+            listed = _json_of_key(raw, names["handbooks"], LIST_PATTERN)
+            head = cls.parse(json.loads(listed), None) if listed else None
+            codes = None if head is None else _plain_matrix(raw, names["matrix"], len(head.handbooks or ()))
+            if head and codes is not None:
+                return replace(head, matrix=codes)
             texts = [_json_of_key(raw, name, pattern) for name, pattern in patterns.items()]
             if None in texts:
                 raw += file.read()
@@ -217,6 +222,22 @@ def _json_value_of_key(raw: bytes, name: str, pattern: bytes) -> str | None:
     if text is not None or f'"{name}"'.encode() not in raw:
         return text
     return json.dumps(json.loads(raw).get(name))
+
+
+def _plain_matrix(raw: bytes, name: str, size: int) -> Codes | None:
+    """The N x N codes under the key `name` where Python's json wrote them; None: to be searched for."""
+    key = raw.find(b'"%s": [[' % name.encode())
+    start = key + len(name.encode()) + len('"": [')
+    # Null is read as 9, as below, so a row has one length
+    packed = raw[start : raw.find(b"]]", start) + 1].replace(b"null", b"9") + b", "
+    if key < 0 or not size or len(packed) != size * (3 * size + 2):
+        return None
+    digits = np.frombuffer(packed, np.uint8).reshape(size, -1) - np.frombuffer(b"[%s], " % b", ".join([b"0"] * size), np.uint8)
+    codes = digits[:, 1:-1:3].copy()
+    digits[:, 1:-1:3] = 0
+    if digits.any() or ((codes >= len(LABELS)) & (codes != 9)).any():
+        return None
+    return np.where(codes == 9, NO_LABEL, codes).astype(np.int8)
 
 
 def _parse_matrix(text: str, size: int) -> tuple[Codes | None, str | None]:
@@ -256,13 +277,15 @@ def contradictions(head: ComparisonHead, numbers: dict[str, int], pairs: Mapping
         return [head.problem]
     if head.matrix is None or head.handbooks is None:
         return []
+    size = len(head.matrix)
     index = np.full(len(numbers) + 1, -1)
     for position, name in enumerate(head.handbooks):
         index[numbers.get(name, -1)] = position
     row, column = index[pairs["a"]], index[pairs["b"]]
     listed = (row >= 0) & (column >= 0)
-    halves = head.matrix[row, column], head.matrix[column, row]
-    wrong = sum(int(((codes != pairs["label"]) & listed).sum()) for codes in halves)
+    # A place in the flat matrix is found in a third of the time; -1 is of a pair that is not listed
+    halves = (head.matrix.take(one * size + other, mode="clip") for one, other in ((row, column), (column, row)))
+    wrong = sum(int(np.count_nonzero((codes != pairs["label"]) & listed)) for codes in halves)
     messages = [f"{wrong:,} of its matrix's cells contradict the pairs; the pairs were loaded unchanged."] if wrong else []
     if not listed.all():
         messages.append(f"{int((~listed).sum()):,} pairs name a handbook that is missing from its list of handbooks.")

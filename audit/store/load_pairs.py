@@ -158,6 +158,7 @@ class PairLoader:
     _question_files: dict[int, int] = field(default_factory=dict)
     labels_and_answers: LabelsAndAnswers = field(default_factory=LabelsAndAnswers)
     _has_duplicates: bool = False
+    _has_readings: bool = False
     _repeated: set[int] = field(default_factory=set)
     """Questions in more than one file, or whose file has a pair twice."""
 
@@ -170,6 +171,7 @@ class PairLoader:
         paths = self.reader.layout.parts["pair"]
         nested = {n: path for n, path in enumerate(paths) if self._is_parseable(path)}
         form = PairFormat.detect(list(nested.values()), (*self.state.handbooks, *self.state.questions))
+        self._has_readings = form.has_readings
         self._add_columns(WORKING_COLUMNS | (READING_COLUMNS if form.has_readings else {}))
         self.con.execute(CREATE_STAGED_CHECKS)
         spellings = OtherSpellings(form)
@@ -195,7 +197,8 @@ class PairLoader:
 
     def _finish(self) -> None:
         reread = sorted({*self._suspects, *self._unparsed})
-        self._add_columns(READING_COLUMNS)
+        if reread:
+            self._add_columns(READING_COLUMNS)
         # Duplicates can be found only when all pairs are in the table
         self._read_again(reread)
         if reread or self._repeated:
@@ -203,10 +206,11 @@ class PairLoader:
         self._note_conflicts_again(reread)
         if self._has_duplicates:
             self._count_labels_again()
-        self.con.execute(INSERT_READINGS)
+        if reread or self._has_readings:
+            self.con.execute(INSERT_READINGS)
         self.con.execute(INSERT_CHECKS)
         for name in WORKING_COLUMNS | READING_COLUMNS:
-            self.con.execute(f"alter table pairs drop column {name}")
+            self.con.execute(f"alter table pairs drop column if exists {name}")
 
     def _add_columns(self, columns: dict[str, str]) -> None:
         for name, kind in columns.items():
@@ -236,7 +240,8 @@ class PairLoader:
                 continue
             self._heads[number] = head
             suspect = unusable.get(number, []) + (self._with_control(number, spellings.form) if may_have_control else [])
-            pairs["suspect"] = pairs["suspect"] | np.isin(pairs["position"], suspect)
+            if suspect:
+                pairs["suspect"] = pairs["suspect"] | np.isin(pairs["position"], suspect)
             self._examine_file(number, head, pairs)
 
     def _with_control(self, number: int, form: PairFormat) -> list[int]:

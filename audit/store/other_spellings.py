@@ -120,8 +120,7 @@ def count_values(text: bytes | bytearray, flags: Flags | None = None) -> int:
     if ESCAPE in text:  # inside a text, a quote is escaped
         keys &= np.not_equal(raw[:-4], ESCAPE, out=colons[:-4])
     without |= nulls[3:-1]
-    without &= keys
-    return int(np.count_nonzero(keys)) - int(np.count_nonzero(without))
+    return int(np.count_nonzero(np.greater(keys, without, out=keys)))
 
 
 def may_have_control(text: bytes | bytearray) -> bool:
