@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,14 @@ def demo_with_studies(demo_folder: Path, tmp_path_factory: pytest.TempPathFactor
         make_demo(folder, "--studies")
 
     return made_once(tmp_path_factory, "demo-with-studies", make)
+
+
+@pytest.fixture(scope="session")
+def written_demo(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The simulated release of a seed, written once, for reading: that takes three seconds, and a dozen modules read one."""
+    from tests.simulator.build import DEFAULT_SEED, write_demo
+
+    return lambda seed=DEFAULT_SEED: made_once(tmp_path_factory, f"demo-of-{seed}", partial(write_demo, seed=seed))
 
 
 def make_demo(folder: Path, *options: str) -> None:
