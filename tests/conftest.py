@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,16 +32,20 @@ SLOW = (
     "annotation/prevalence/test_headline.py",
     "annotation/test_backup.py",
     "annotation/test_demo_studies.py",
+    "annotation/test_earlier_studies.py",
     "annotation/test_item_groups.py",
+    "annotation/test_packet_reader.py",
     "annotation/test_races_and_kills.py",
     "annotation/test_sampling.py",
     "annotation/test_validation.py",
     "browser/",
+    "pipeline/cli/test_batches.py",
     "pipeline/cli/test_judge.py",
     "cli/test_demo.py",
     "cli/test_metrics.py",
     "pipeline/cli/test_stress_judge.py",
     "pipeline/cli/test_stress_run.py",
+    "pipeline/cli/test_systems_judge.py",
     "pipeline/corpus/extraction/test_real_documents.py",
     "evaluation/test_selective_answering.py",
     "examples/test_deploy.py",
@@ -78,6 +83,7 @@ SLOW = (
     "release/test_formats.py",
     "pipeline/retrieval/across/test_entities.py",
     "simulator/",
+    "stats/test_case_mix.py",
     "stats/test_coverage.py",
     "store/test_load.py",
     "store/test_load_pairs.py",
@@ -160,6 +166,14 @@ def demo_with_studies(demo_folder: Path, tmp_path_factory: pytest.TempPathFactor
         make_demo(folder, "--studies")
 
     return made_once(tmp_path_factory, "demo-with-studies", make)
+
+
+@pytest.fixture(scope="session")
+def written_demo(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The simulated release of a seed, written once, for reading: that takes three seconds, and a dozen modules read one."""
+    from tests.simulator.build import DEFAULT_SEED, write_demo
+
+    return lambda seed=DEFAULT_SEED: made_once(tmp_path_factory, f"demo-of-{seed}", partial(write_demo, seed=seed))
 
 
 def make_demo(folder: Path, *options: str) -> None:

@@ -6,7 +6,7 @@ from audit.metrics import METRICS
 from audit.metrics.judge import chosen_pairs_note, judge, judge_checks, judge_length, judge_reading
 from audit.store.connection import open_store
 from audit.vocabulary import CheckKind, Label
-from tests.simulator.build import DEFAULT_SEED, write_demo
+from tests.simulator.build import DEFAULT_SEED
 from tests.simulator.judge import CheckNoise
 from tests.support.loading import load
 
@@ -122,12 +122,12 @@ def test_a_printed_statement_runs_as_it_stands(store, name):
 
 
 @pytest.fixture(scope="module")
-def demos(tmp_path_factory):
+def demos(written_demo, tmp_path_factory):
     """The checks of eight worlds."""
     found = []
     for seed in range(8):
         scratch = tmp_path_factory.mktemp(f"demo{seed}")
-        with open_store(load(write_demo(scratch / "release", seed=DEFAULT_SEED + seed), scratch / "data").run.path) as con:
+        with open_store(load(written_demo(DEFAULT_SEED + seed), scratch).run.path) as con:
             labels = con.cursor().execute("select p.label::varchar, count(*) from checks c join pairs p "
                 "using (question, handbook_a, handbook_b) where c.kind = 'blind' group by all").fetchall()  # fmt: skip
             found.append((judge_checks(con).set_index(["kind", "figure"]), dict(labels)))

@@ -14,7 +14,6 @@ from audit.errors import AuditError, NotInRunError
 from audit.metrics.retrieval import retrieval, retrieval_answers, retrieval_missed, retrieval_paired
 from audit.release.write import write_jsonl
 from audit.store.connection import Connection, open_store
-from tests.simulator.build import write_demo
 from tests.simulator.config import small_config
 from tests.simulator.retrieval import HIT_RATES, HandbookTexts, SimulatedSearches, trials
 from tests.simulator.world import draw_world
@@ -152,9 +151,8 @@ def test_citations_of_another_shape_are_none(release: Path, opened: Open, retrie
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    folder = tmp_path_factory.mktemp("demo")
-    with open_store(load(write_demo(folder / "demo"), folder / "data").run.path) as con:
+def demo(written_demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    with open_store(load(written_demo(), tmp_path_factory.mktemp("demo")).run.path) as con:
         yield con
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from audit.metrics.position_groups import matrix
 from audit.metrics.questions import organs, topics
 from audit.store.connection import Connection, open_store
 from audit.vocabulary import LABELS
-from tests.simulator.build import DEFAULT_SEED, write_demo
+from tests.simulator.build import DEFAULT_SEED
 from tests.simulator.config import small_config
 from tests.simulator.judge import UNSCORED, simulate_labels
 from tests.simulator.world import draw_world
@@ -25,8 +26,8 @@ DRAWN = simulate_labels(WORLD)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_demo(tmp_path_factory.mktemp("demo") / "release")
+def folder(written_demo: Callable[..., Path]) -> Path:
+    return written_demo()
 
 
 @pytest.fixture(scope="module")

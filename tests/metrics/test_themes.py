@@ -14,7 +14,6 @@ from audit.metrics.themes import one_theme, themes
 from audit.queries.themes import NO_THEME, NO_TOPIC
 from audit.release.taxonomy import Taxonomy, Theme
 from audit.store.connection import frame, open_store
-from tests.simulator.build import write_demo
 from tests.support.loading import load
 from tests.support.tiny import handbook
 
@@ -178,10 +177,10 @@ def test_the_most_disputed_questions_of_a_theme(store):
 
 
 @pytest.mark.slow
-def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(tmp_path):
+def test_on_the_simulator_every_disagreement_stands_under_the_policy_it_is_about(written_demo, tmp_path):
     """The truth: a question asks for a policy, and all its divergence topics are about that."""
-    run = load(write_demo(tmp_path / "demo"), tmp_path / "data").run
-    truth = pd.read_json(tmp_path / "demo" / "truth.jsonl", lines=True).set_index("question_id")["policy"]
+    run = load(written_demo(), tmp_path).run
+    truth = pd.read_json(written_demo() / "truth.jsonl", lines=True).set_index("question_id")["policy"]
     with open_store(run.path) as con:
         told = frame(
             con,

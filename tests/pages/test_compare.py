@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.conftest import words_on
-from tests.simulator.build import write_demo, write_earlier
+from tests.simulator.build import write_earlier
 from tests.support.loading import load
 from tests.support.systems import systems_release
 
@@ -138,9 +138,9 @@ def test_a_clicked_cell_lists_its_pairs_only(two_runs, open_page):
     assert len(table_with(at, "question_text")) == 1
 
 
-def test_the_weaker_run_of_the_demo_hides_what_the_main_run_reveals(data_dir, tmp_path, open_page):
+def test_the_weaker_run_of_the_demo_hides_what_the_main_run_reveals(data_dir, tmp_path, open_page, written_demo):
     earlier = load(write_earlier(tmp_path / "earlier"), data_dir).run
-    main = load(write_demo(tmp_path / "main"), data_dir).run
+    main = load(written_demo(), data_dir).run
     words = plain(open_page("compare", run=main.key, against=earlier.key))
     assert "demo reveals disagreement rather than creating it." in words
     assert "all verdicts on disagreement are the same" in words

@@ -29,8 +29,8 @@ def digest(root: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory) -> Path:
-    return write_demo(tmp_path_factory.mktemp("demo") / "demo", seed=7)
+def demo(written_demo) -> Path:
+    return written_demo(7)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from audit.vocabulary import DISAGREEING, LABELS, CheckKind, Label
-from tests.simulator.build import write_demo
 from tests.simulator.config import paper_config, small_config
 from tests.simulator.judge import CHANGED_LABELS, N_CHECKED, UNSCORED, CheckNoise, simulate_checks, simulate_labels
 from tests.simulator.world import draw_world
@@ -64,8 +63,8 @@ def test_a_judge_that_never_wavers_says_the_same_each_time():
         assert set(verdicts.values()) == {main(*place)}
 
 
-def test_the_release_has_the_checks_and_says_how_every_reply_was_read(tmp_path):
-    root = write_demo(tmp_path / "demo", seed=7)
+def test_the_release_has_the_checks_and_says_how_every_reply_was_read(written_demo):
+    root = written_demo(7)
     pairs = [pair for path in (root / "comparisons").iterdir() for pair in json.loads(path.read_text())["pairs"]]
     judged = [pair for pair in pairs if pair["judge_metadata"]]
     assert sum("checks" in pair for pair in pairs) == N_CHECKED

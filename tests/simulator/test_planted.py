@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from audit.metrics.judge import judge_checks
 from audit.metrics.planted import planted_changes
 from audit.store.connection import open_store
 from audit.vocabulary import PlantedKind
-from tests.simulator.build import write_demo
 from tests.simulator.config import small_config
 from tests.simulator.judge import simulate_labels
 from tests.simulator.planted import N_ITEMS, PlantedNoise, planted_records
@@ -50,8 +50,8 @@ def test_a_denial_that_is_missed_is_often_seen_as_a_divergence(outcomes):
     assert all(outcomes[kind, PlantedOutcome.LENIENT] == 0 for kind in MUST_BECOME if kind is not PlantedKind.NEGATION)
 
 
-def test_the_demo_loads_with_its_planted_changes_and_they_are_among_the_checks(tmp_path: Path):
-    loaded = load(write_demo(tmp_path / "demo"), tmp_path / "data")
+def test_the_demo_loads_with_its_planted_changes_and_they_are_among_the_checks(written_demo: Callable[..., Path], tmp_path: Path):
+    loaded = load(written_demo(), tmp_path)
     assert f"planted: {10 * N_ITEMS} found, {10 * N_ITEMS} declared in the manifest." in [
         check["message"] for check in loaded.run.report["checks"]
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.simulator.build import draw_earlier, write_demo, write_earlier
+from tests.simulator.build import draw_earlier, write_earlier
 from tests.simulator.config import small_config
 from tests.simulator.policies import policies
 from tests.simulator.retrieval import HIT_RATES, N_TRIALS, HandbookTexts, SimulatedSearches, section_id
@@ -21,8 +21,8 @@ def lines(path: Path) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory) -> Path:
-    return write_demo(tmp_path_factory.mktemp("demo") / "demo", seed=7)
+def demo(written_demo) -> Path:
+    return written_demo(7)
 
 
 @pytest.fixture(scope="module")

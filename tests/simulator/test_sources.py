@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from audit.pipeline.judging.cited_texts import read_cited_texts
 from audit.stats.means import mean_change
 from audit.store.connection import open_store
 from audit.store.load import Loaded
-from tests.simulator.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo
+from tests.simulator.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS
 from tests.simulator.config import small_config
 from tests.simulator.retrieval import GIVEN, HandbookTexts, SimulatedSearches
 from tests.simulator.source_records import MISQUOTE
@@ -28,9 +29,8 @@ N_QUESTIONS = 118
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Loaded]:
-    folder = tmp_path_factory.mktemp("demo")
-    return write_demo(folder / "demo"), load(folder / "demo", folder / "data")
+def demo(written_demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Loaded]:
+    return written_demo(), load(written_demo(), tmp_path_factory.mktemp("demo"))
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from audit.metrics.systems import system_differences
 from audit.stats.means import mean_change
 from audit.store.connection import open_store
 from audit.store.load import Loaded
-from tests.simulator.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS, write_demo
+from tests.simulator.build import DEFAULT_SEED, TRUTH_OF_SYSTEMS
 from tests.simulator.config import small_config
 from tests.simulator.retrieval import GIVEN, HandbookTexts, SimulatedSearches
 from tests.simulator.source_records import with_sources
@@ -98,9 +99,8 @@ def tables(systems: SystemWorld) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Loaded]:
-    folder = tmp_path_factory.mktemp("demo")
-    return write_demo(folder / "demo"), load(folder / "demo", folder / "data")
+def demo(written_demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Loaded]:
+    return written_demo(), load(written_demo(), tmp_path_factory.mktemp("demo"))
 
 
 def test_the_demo_is_loaded_without_a_fault_and_its_interval_holds_the_truth(demo: tuple[Path, Loaded]) -> None:
