@@ -63,7 +63,7 @@ TABLE = TableSpec(
     ),
     (
         "A linear classifier of words and letters, trained on answers to other questions as raters read them; intervals: 95 %, "
-        "questions resampled. The words are those of the classifier for all answers.",
+        "for other questions. The words are those that speak most for a handbook, learned from all answers.",
     ),
 )
 TABLE_COLUMNS = [*(column.name for column in TABLE.columns), "share_low", "share_high"]

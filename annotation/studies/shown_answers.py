@@ -86,7 +86,9 @@ class Presenter:
 
     def left_out(self, answer: str | None) -> list[str]:
         """The phrases of one handbook only that are left out of an answer, or marked in it."""
-        shown = blind_answer(answer, self.masker) if self.masker else ""
+        if self.masker is None or self.phrases == TellingPhrases():
+            return []
+        shown = blind_answer(answer, self.masker)
         return [] if shown == NOTHING_SAID else [" ".join(shown[a:b].split()) for a, b, _ in self.phrases.spans(shown)]
 
     def _statements(self, question: str, handbooks: Sequence[str], own: str, other: str) -> str:

@@ -40,14 +40,14 @@ def test_authors_without_habits_are_told_as_by_chance() -> None:
 
 
 def test_an_answer_is_never_learned_from_its_own_question() -> None:
-    # Each question has a habit of its own that tells its authors apart; learned from other questions, it is worth nothing
+    # Each answer ends with a word of its own: known to the classifier only where it was trained on the very answer
     rng = np.random.default_rng(5)
-    own = [
-        Shown(f"q{n}", "a", "b", f"word{n}a {' '.join(rng.choice(WORDS, 8))}", f"word{n}b {' '.join(rng.choice(WORDS, 8))}")
-        for n in range(60)
-    ]
+    marks = ["".join(rng.choice(list("bcdfghjklmnpqrstvwxz"), size=9)) for _ in range(120)]
+    said = [" ".join(rng.choice(WORDS, size=8)) for _ in range(120)]
+    texts = [f"{words} {mark} {mark}" for words, mark in zip(said, marks, strict=True)]
+    own = [Shown(f"q{n}", "a", "b", texts[2 * n], texts[2 * n + 1]) for n in range(60)]
     training = [(item.question, whose, text) for item in own for whose, text in (("a", item.answer_a), ("b", item.answer_b))]
-    assert leakage(own, "whole answers", training).told[1] < 0.5
+    assert leakage(own, "whole answers", training).told[1] < 0.55
 
 
 def test_the_same_texts_give_the_same_figures() -> None:

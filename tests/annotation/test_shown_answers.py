@@ -104,13 +104,9 @@ def test_the_name_of_a_body_above_all_institutions_is_read_from_hosts_and_where_
 
 def test_no_item_of_the_nih_release_names_a_body_with_phrases_masked(nih: Path, tmp_path: Path) -> None:
     run = load(nih, tmp_path).run
-    every = SamplePlan(per_label=dict.fromkeys(("CONSISTENT", "COMPLEMENTARY", "DIVERGENT"), 600), calibration=0, repeats=0)
     bodies = re.compile(r"National Institutes? o|\b(?:NIH|NLM|CDC|NCI|NINDS|GARD|GHR|NHLBI|NIDDK)\b|MedlinePlus|Genetics Home")
-
-    def naming(plan: SamplePlan) -> int:
-        items = draw_sample(run, plan, "s").items
-        assert len(items) > 600
-        return sum(bool(bodies.search(f"{item.answer_a} {item.answer_b}")) for item in items)
-
-    assert naming(every) == 7
-    assert naming(SamplePlan(**{**vars(every), "phrases_masked": True})) == 0
+    every = dict.fromkeys(("CONSISTENT", "COMPLEMENTARY", "DIVERGENT"), 600)
+    items = draw_sample(run, SamplePlan(per_label=every, calibration=0, repeats=0, phrases_masked=True), "s").items
+    assert len(items) > 600
+    # Without the option 7 of them do
+    assert [item.item_id for item in items if bodies.search(f"{item.answer_a} {item.answer_b}")] == []
