@@ -257,9 +257,8 @@ def _reported(arguments: Iterable[str]) -> list[dict[str, Any]]:
 def hashed_requirements(packages: Mapping[str, Mapping[str, Any]]) -> str:
     """The text of requirements-hashed.txt."""
     where = f"Linux ({', '.join(MACHINES)}), Python {', '.join(PYTHONS)}"
-    lines = [
-        f"# Written by .ci/supply_chain.py for {where}; extras: {', '.join(MACHINES_OF_EXTRAS)}. pip install --require-hashes -r requirements-hashed.txt"
-    ]
+    extras = f"extras: {', '.join(MACHINES_OF_EXTRAS)}"
+    lines = [f"# Written by .ci/supply_chain.py for {where}; {extras}. pip install --require-hashes -r FILE"]
     for name, package in packages.items():
         hashes = [f"    --hash=sha256:{digest}" for digest in sorted(set(package["files"].values()))]
         lines.append(" \\\n".join([f"{name}=={package['version']}", *hashes]))
@@ -347,15 +346,19 @@ def _listed_in(file: Path, versions: Mapping[str, str]) -> Iterator[str]:
 def ask_for_vulnerabilities(arguments: list[str]) -> list[str]:
     """`vulnerabilities`, or one sentence that nothing could be asked."""
     try:
-        return vulnerabilities(*arguments)
+        known = vulnerabilities(*arguments)
     except OSError as error:
         print(f"Vulnerabilities: skipped, because OSV cannot be asked ({error}). Name its list: vulnerabilities all.zip")
         return []
+    print("\n".join(known) or "Vulnerabilities: none is known of the versions in the bill of materials.")
+    return known
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["write"]:
         write()
-    problems = ask_for_vulnerabilities(sys.argv[2:]) if sys.argv[1:2] == ["vulnerabilities"] else check()
-    print("\n".join(problems) or "Supply chain: nothing found.")
+    if sys.argv[1:2] == ["vulnerabilities"]:
+        sys.exit(bool(ask_for_vulnerabilities(sys.argv[2:])))
+    problems = check()
+    print("\n".join(problems) or "Supply chain: allowed licences, and files that agree with constraints.txt.")
     sys.exit(bool(problems))

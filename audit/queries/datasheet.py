@@ -92,7 +92,7 @@ def datasheet(con: Connection) -> tuple[DatasheetPart, ...]:
 
 
 def datasheet_text(title: str, parts: tuple[DatasheetPart, ...]) -> str:
-    """The datasheet of the run of this title as Markdown: its makers' words as text, without links, pictures, HTML or headings."""
+    """The datasheet of the run of this title as Markdown: its makers' words as text, with no link, picture, HTML or heading."""
     return "\n".join([f"# Datasheet of {escape_markdown(title)}", *(line for part in parts for line in _part_lines(part))]) + "\n"
 
 

@@ -63,11 +63,11 @@ The adjudicator comes last: adjudication ends the labelling.
 SCRIPTS = sorted(set(BROWSING) | set(STUDY_PAGES) - {"sign_out"})
 OWN_SCRIPTS = {
     NOBODY: set(SCRIPTS),
-    "vera": set(BROWSING) - set(OWNER_PAGES),
-    "ana": {"annotate", "my_items", "protocol"},
-    "ben": {"annotate", "my_items", "protocol"},
-    "petra": set(BROWSING) | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol"},
-    "ada": {"adjudicate", "agreement", "protocol"},
+    "vera": (set(BROWSING) - set(OWNER_PAGES)) | {"my_account"},
+    "ana": {"annotate", "my_items", "protocol", "my_account"},
+    "ben": {"annotate", "my_items", "protocol", "my_account"},
+    "petra": set(BROWSING) | {"study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account"},
+    "ada": {"adjudicate", "agreement", "protocol", "my_account"},
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
 UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS, HANDBOOKS)} | {

@@ -92,11 +92,11 @@ def draw(account: Account) -> None:
     if not own_account.has_password(label_store(), account.username):
         st.info(ELSEWHERE)
         return
-    st.subheader("Password")
+    st.header("Password", anchor=False)
     password_form(account.username)
-    st.subheader("Sessions")
+    st.header("Sessions", anchor=False)
     sessions(account.username)
-    st.subheader("Second factor")
+    st.header("Second factor", anchor=False)
     second_factor(account.username)
 
 
