@@ -118,8 +118,9 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
     if tagging is not None:
-        tagged = {title_key(heading.text): tag.level for heading in headings if (tag := lines[heading.start].tag).level}
-        levels = tagged | levels
+        # Type tells more, where it differs: many makers tag all headings alike
+        plain = [heading for heading in headings if heading.style == (size, bold) and lines[heading.start].tag.level]
+        levels = {title_key(heading.text): lines[heading.start].tag.level for heading in plain} | levels
     return _with_levels(headings, levels)
 
 
@@ -226,7 +227,9 @@ def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Li
             return stands_out or not SENTENCE_END.search(heading.text)
         if first.tag.kind in ("item", "") and not (first.tag.kind == "" and first.size >= tagging.largest):
             return False
-        return stands_out and (first.bold or heading.style in tagging.styles)
+        around = (*lines[max(0, heading.start - 1) : heading.start], *lines[heading.end : heading.end + 1])
+        is_row = first.tag.kind == "cell" and any(len(line.cells) > 1 for line in around)
+        return stands_out and not is_row and (first.bold or heading.style in tagging.styles)
 
     return [heading for heading in candidates if counts(heading)]
 
@@ -240,6 +243,7 @@ def _by_space(lines: list[Line]) -> Iterator[Heading]:
         if is_item(first) or NO_TITLE_END.search(first.text) or is_item(below) or not below.text[:1].isupper():
             continue
         alike = (below.page, below.size) == (first.page, first.size) and (not first.tag.kind or first.tag != below.tag)
+        alike = alike and len(below.cells) == 1 and not below.table and abs(below.x0 - first.x0) <= first.size
         longer = len(below.text) > len(first.text) or SENTENCE_ENDING.search(below.text)
         if alike and longer and 0 < below.baseline - first.baseline <= _space_above(heading, lines):
             yield heading
