@@ -41,8 +41,8 @@ from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, refe
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import PAIRS
 from audit.errors import AuditError
-from audit.queries.judge_errors import MeasuredErrors, measured_errors
 from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, stratified_share, wilson
+from audit.stats.measured_errors import MeasuredErrors, measured_errors
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, Label
 

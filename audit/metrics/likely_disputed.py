@@ -13,9 +13,10 @@ from scipy.special import expit, logit
 from audit.metrics import metric
 from audit.metrics._cited import differing_amounts
 from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT
-from audit.queries.judge_errors import RATED, MeasuredErrors, judge_errors
+from audit.queries.judge_errors import judge_errors
 from audit.stats.intervals import Floats, Ints, Z
-from audit.stats.latent_positions import JudgeErrors, Partitions, cited_amounts, listed, partitions, share_disputed
+from audit.stats.latent_positions import JudgeErrors, Partitions, amounts_told, listed, partitions, share_disputed
+from audit.stats.measured_errors import RATED, MeasuredErrors
 from audit.store.connection import Connection, arrays, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
@@ -206,7 +207,7 @@ def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     disagrees, evidence = [one for _, one in called], [errors.evidence(one) for _, one in called]
     found = [partitions(one) for one in evidence]
     differing = differing_amounts(con, dict(zip(question.tolist(), (handbooks for handbooks, _ in called), strict=True)))
-    amounts = cited_amounts(found, share_disputed(np.array([one.log_odds for one in found])), differing)
+    amounts = amounts_told(found, share_disputed(np.array([one.log_odds for one in found])), differing)
     for place, cited in enumerate(differing):
         if not np.isnan(cited).all():
             found[place] = partitions(evidence[place] + amounts.evidence(cited))
