@@ -39,8 +39,8 @@ from annotation.ratings.design import MISSING, PRESCREENED, Codes, Floats, Sampl
 from annotation.ratings.gold import GOLD_RULE, WITHOUT_GOLD, gold_standard, human_labels
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from audit.errors import AuditError
-from audit.queries.judge_errors import MeasuredErrors, measured_errors
 from audit.stats.intervals import ROUNDING_ERROR, Interval, ShareEstimate, jeffreys, quotient_interval, wilson
+from audit.stats.measured_errors import MeasuredErrors, measured_errors
 from audit.tables import Column, TableSpec
 from audit.vocabulary import DISAGREEING, LABELS, PRESENT_LABELS, Label
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +14,15 @@ from scipy.special import expit, logit
 from audit.metrics import metric
 from audit.metrics._cited import differing_amounts
 from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT
-from audit.queries.judge_errors import RATED, MeasuredErrors, judge_errors
+from audit.queries.judge_errors import judge_errors
 from audit.stats.intervals import Floats, Ints, Z
-from audit.stats.latent_positions import JudgeErrors, Partitions, cited_amounts, listed, partitions, share_disputed
-from audit.store.connection import Connection, arrays, frame
+from audit.stats.latent_positions import JudgeErrors, Partitions, amounts_told, listed, partitions, share_disputed
+from audit.stats.measured_errors import RATED, MeasuredErrors
+from audit.store.connection import Connection, arrays, frame, rows
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
 FALSE_DISCOVERIES = 0.05
-SUPPOSED, SUPPOSED_RATE = (0.01, 0.02, 0.05, 0.1, 0.15), "supposed"
+SUPPOSED, SUPPOSED_RATE = (0.02, 0.05, 0.1, 0.15), "supposed"
 """Rates of false alarms for which the share is computed too."""
 PAIRS_SQL = """
 select question, handbook_a, handbook_b, disagrees from judged_pairs where present order by question, handbook_a, handbook_b
@@ -185,9 +187,9 @@ def share_with(table: pd.DataFrame, measured: MeasuredErrors) -> tuple[float, fl
 
     table  of `disputed_share_corrected`, between whose supposed rates it interpolates on the scale of logits
     """
-    rows = table[table["errors"] == SUPPOSED_RATE]
-    rates, columns = logit(rows["false"].to_numpy(dtype=float)), ("share", "share_low", "share_high")
-    curves = [logit(rows[name].to_numpy(dtype=float).clip(1e-6, 1 - 1e-6)) for name in columns]
+    supposed = table[table["errors"] == SUPPOSED_RATE]
+    rates, columns = logit(supposed["false"].to_numpy(dtype=float)), ("share", "share_low", "share_high")
+    curves = [logit(supposed[name].to_numpy(dtype=float).clip(1e-6, 1 - 1e-6)) for name in columns]
     at = logit(np.clip(measured.errors.false, SUPPOSED[0], SUPPOSED[-1]))
     value, low, high = (float(np.interp(at, rates, curve)) for curve in curves)
     step = measured.se_false / (measured.errors.false * (1 - measured.errors.false))
@@ -197,8 +199,25 @@ def share_with(table: pd.DataFrame, measured: MeasuredErrors) -> tuple[float, fl
     return float(expit(value)), float(expit(ends[0])), float(expit(ends[1]))
 
 
+_last: dict[tuple[object, ...], QuestionEvidence] = {}
+"""The evidence of the store that was read last: three metrics need it, and a large run takes most of a minute."""
+
+
 def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     """What labels, and the amounts that the judge cites for them, say of each question with a present pair."""
+    ((path,),) = rows(con, "select path from duckdb_databases() where database_name = current_database()")
+    if path is None:  # in memory
+        return _evidence(con, errors)
+    key = (path, Path(path).stat().st_mtime_ns, errors)
+    kept = _last.get(key)
+    if kept is None:
+        kept = _evidence(con, errors)
+        _last.clear()
+        _last[key] = kept
+    return kept
+
+
+def _evidence(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     columns = arrays(con, PAIRS_SQL)
     question, starts = np.unique(columns["question"], return_index=True)
     ends = [*starts[1:], len(columns["question"])][: len(starts)]
@@ -206,7 +225,7 @@ def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     disagrees, evidence = [one for _, one in called], [errors.evidence(one) for _, one in called]
     found = [partitions(one) for one in evidence]
     differing = differing_amounts(con, dict(zip(question.tolist(), (handbooks for handbooks, _ in called), strict=True)))
-    amounts = cited_amounts(found, share_disputed(np.array([one.log_odds for one in found])), differing)
+    amounts = amounts_told(found, share_disputed(np.array([one.log_odds for one in found])), differing)
     for place, cited in enumerate(differing):
         if not np.isnan(cited).all():
             found[place] = partitions(evidence[place] + amounts.evidence(cited))
@@ -298,12 +317,12 @@ def dispute_decisions(con: Connection) -> pd.DataFrame:
 
 def decisions(probability: Floats, questions: int) -> pd.DataFrame:
     """The rows of `dispute_decisions`: `probability` of each question that has one, of so many with a verdict."""
-    rows = []
+    listings = []
     for threshold in THRESHOLDS if questions else ():
         shown = probability >= threshold
         found, missed = probability[shown].sum(), probability[~shown].sum()
-        rows.append(
+        listings.append(
             (threshold, int(shown.sum()), *(100 * np.array([shown.sum(), found, shown.sum() - found, missed]) / questions))
         )
-    table = pd.DataFrame(rows, columns=["threshold", "shown", "shown_per_100", "found", "false", "missed"])
+    table = pd.DataFrame(listings, columns=["threshold", "shown", "shown_per_100", "found", "false", "missed"])
     return table.assign(net_benefit=table["found"] - table["false"] * table["threshold"] / (1 - table["threshold"]))

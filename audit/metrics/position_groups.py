@@ -11,9 +11,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
-from audit.queries.judge_errors import ASSUMED_ERRORS
 from audit.queries.lookup import question_number
 from audit.stats.latent_positions import Partitions, best_partition, partitions
+from audit.stats.measured_errors import ASSUMED_ERRORS
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
 from audit.text.cited_amounts import cited_amounts
@@ -86,7 +86,7 @@ def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     return doubted_groups(con, question_id)[0]
 
 
-class Doubt(NamedTuple):
+class HowSure(NamedTuple):
     """What is known of the positions of the handbooks that answer a question: by id, in the order of `found`."""
 
     handbook_ids: list[str]
@@ -97,14 +97,14 @@ class Doubt(NamedTuple):
         return self.found.at_least(AS_LIKELY, np.flatnonzero([one in members for one in self.handbook_ids]))
 
 
-def doubted_groups(con: Connection, question_id: str) -> tuple[pd.DataFrame, Doubt]:
+def doubted_groups(con: Connection, question_id: str) -> tuple[pd.DataFrame, HowSure]:
     """The table of `position_groups`, and how sure its groups are."""
     question = {"question": question_number(con, question_id)}
     labels, disputes = matrix(con, question_id).to_numpy(dtype=object), disputes_on(con, question["question"])
     return in_groups(frame(con, GROUPS_SQL, question), labels, disputes)
 
 
-def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> tuple[pd.DataFrame, Doubt]:
+def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> tuple[pd.DataFrame, HowSure]:
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
     labels    handbooks x handbooks, in the order of the table: the values of `matrix`
@@ -117,7 +117,7 @@ def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] =
     grouped["size"] = grouped["group"].map(grouped["group"].value_counts()).astype("Int64")
     counted = _with_pairs_inside(grouped, labels)
     ordered = counted.iloc[np.concatenate([answering[order], *others])].reset_index(drop=True)
-    return ordered, Doubt(table["handbook_id"].iloc[answering].tolist(), found)
+    return ordered, HowSure(table["handbook_id"].iloc[answering].tolist(), found)
 
 
 def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute]) -> Seriation:

@@ -10,7 +10,7 @@ import pandas as pd
 from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
 from audit.metrics._held import Held, Sentence, read_positions
-from audit.metrics.position_groups import ANSWERS, Doubt, doubted_groups
+from audit.metrics.position_groups import ANSWERS, HowSure, doubted_groups
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
@@ -218,7 +218,7 @@ def _position(held: Held, aspect: str) -> Position:
     return Position(aspect, words_of(holders[0]), held.value, holders)
 
 
-def _doubted(position: Position, doubt: Doubt) -> Position:
+def _doubted(position: Position, doubt: HowSure) -> Position:
     return replace(position, at_least=doubt.at_least({holder.handbook_id for holder in position.holders}))
 
 

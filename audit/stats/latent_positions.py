@@ -7,7 +7,7 @@ as guests sit down at tables (Ewens; concentration CONCENTRATION), except that t
 of its own, which the questions of a run share (`share_disputed`).
 
 A judge errs more often on some questions than on others, and then its labels alone cannot tell errors from positions. Where it
-cites amounts for a disagreement, the answers can: `cited_amounts` learns from the run how far they do.
+cites amounts for a disagreement, the answers can: `amounts_told` learns from the run how far they do.
 
 Up to MAX_ENUMERATED handbooks all partitions are summed. For more, PARTICLES partitions grow by one handbook at a time, weighted
 by their evidence, and each handbook is then moved again several times (a particle filter with Gibbs moves; seeded). The
@@ -58,7 +58,7 @@ IMAGINED_AMOUNTS, DIFFER_BEFOREHAND = 10.0, (0.2, 0.8)
 
 
 @dataclass(frozen=True)
-class CitedAmounts:
+class AmountsTold:
     """How often the amounts that a judge cites for a disagreement are told apart by the answers, and not stated by both.
 
     same   probability of this where two handbooks share a position; apart  where they do not
@@ -181,10 +181,10 @@ def share_disputed(log_odds: Floats, rounds: int = 200) -> float:
     return share
 
 
-def cited_amounts(found: Sequence[Partitions], share: float, differing: Sequence[Floats]) -> CitedAmounts:
+def amounts_told(found: Sequence[Partitions], share: float, differing: Sequence[Floats]) -> AmountsTold:
     """How often cited amounts differ within positions and across, over the questions of a run: one step of EM.
 
-    found      what the labels alone say of each question; differing  as in `CitedAmounts.evidence`, one matrix a question
+    found      what the labels alone say of each question; differing  as in `AmountsTold.evidence`, one matrix a question
     """
     counts = IMAGINED_AMOUNTS * np.array([[part, 1 - part] for part in DIFFER_BEFOREHAND])
     for one, cited in zip(found, differing, strict=True):
@@ -192,7 +192,7 @@ def cited_amounts(found: Sequence[Partitions], share: float, differing: Sequence
         if len(a):
             differ, same = cited[a, b], one.same(share)[a, b]
             counts += _facts_each(cited) * np.array([same, 1 - same]) @ np.array([differ, 1 - differ]).T
-    return CitedAmounts(*(counts[:, 0] / counts.sum(axis=1)).tolist())
+    return AmountsTold(*(counts[:, 0] / counts.sum(axis=1)).tolist())
 
 
 def listed(probability: Floats, false_discoveries: float) -> npt.NDArray[np.bool_]:

@@ -57,7 +57,7 @@ class PositionCard:
     by           whose words these are, where not all members use them: the others agree, and need not say this very thing
     words        the words of every member, with whose they are, where they differ from the statement
     disagreeing  how many of the `pairs` within it disagree
-    doubt        ` (at least 13)`, or ""
+    at_least     how many of the members share a position at least; 0 where all surely do
     """
 
     value: str
@@ -68,13 +68,18 @@ class PositionCard:
     words: tuple[tuple[Markup, list[str]], ...] = ()
     disagreeing: int = 0
     pairs: int = 0
-    doubt: str = ""
+    at_least: int = 0
 
 
-def doubt_words(position: Position) -> str:
-    """` (at least 13)` where fewer than its holders surely share a position; else ""."""
-    least = position.at_least
-    return "" if least is None or least >= len(position.holders) else f" (at least {least:,})"
+def at_least(position: Position) -> int:
+    """How many of its holders share a position at least; 0 where all surely do, or where it is not known."""
+    least = position.at_least or 0
+    return least if least < len(position.holders) else 0
+
+
+def doubt_words(least: int) -> str:
+    """` (at least 13)`; "" for 0."""
+    return f" (at least {least:,})" if least else ""
 
 
 def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | None = None) -> PositionCard:
@@ -87,7 +92,7 @@ def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | 
     return PositionCard(
         position.value or "", _named(position.holders, names), position.aspect, _hits(position.statement),
         quoted_from(position, names), _words_of(position, names), disagreeing, pairs,
-        doubt_words(position),
+        at_least(position),
     )  # fmt: skip
 
 

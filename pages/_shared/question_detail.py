@@ -22,7 +22,7 @@ from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
 from pages._shared.pickers import named_by
 from pages._shared.position_cards import CSS as POSITIONS_CSS
-from pages._shared.position_cards import doubt_words, most_differing, position_cards, positions_on, without_answer
+from pages._shared.position_cards import at_least, doubt_words, most_differing, position_cards, positions_on, without_answer
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
@@ -197,7 +197,7 @@ def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -
 def _said(position: Position, of: str) -> str:
     n = len(position.holders)
     words = position.value or _quoted(position.statement)
-    return f"{n:,}{of}{doubt_words(position)} {'says' if n == 1 else 'say'} {words}"
+    return f"{n:,}{of}{doubt_words(at_least(position))} {'says' if n == 1 else 'say'} {words}"
 
 
 def _quoted(statement: str) -> str:

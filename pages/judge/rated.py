@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from annotation.agreement.judge_errors import ERRORS_TABLE, TIME_NOTE, judge_errors_by_group, judge_errors_in_time
+from annotation.prevalence.judge_errors import ERRORS_TABLE, TIME_NOTE, judge_errors_by_group, judge_errors_in_time
 from annotation.ratings.table import Ratings
 from annotation.studies.item_groups import item_groups, pair_groups, rated_at, unrated_groups
 from audit.charts.errors_in_time import cusum_figure

@@ -20,7 +20,7 @@ from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
-from pages._shared.position_cards import card_of, positions_on
+from pages._shared.position_cards import card_of, doubt_words, positions_on
 from pages._shared.question_detail import who_says_what
 
 CSS = Path(__file__).with_name("disputes.css")
@@ -45,7 +45,7 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     question_id = str(row["question_id"])
     found = positions_on(run, question_id)
     cards = [card_of(position, centers) for position in found.positions[:POSITIONS]]
-    lines = [(card, who_holds(run, card.members, card.doubt)) for card in cards]
+    lines = [(card, who_holds(run, card.members, doubt_words(card.at_least))) for card in cards]
     # Without values the quotes below say it
     is_short = all(position.value for position in found.positions)
     told = who_says_what(run, found, load(counts_on, run, question_id=question_id)) if is_short else ""

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 import audit.charts
 from audit.charts.coverage import coverage_figure, coverage_rows, profile_bars
 from audit.charts.criteria import criteria_bars, preference_bars
+from audit.charts.decisions import decision_figure
+from audit.charts.errors_in_time import cusum_figure
 from audit.charts.found_states import state_bars
 from audit.charts.funnel import funnel
 from audit.charts.labels import matrix_figure, share_heatmap, two_step_bar
@@ -296,6 +298,7 @@ MAKERS: dict[Callable[..., go.Figure], Sequence[Callable[[], Drawn]]] = {
     strength_dots: [strengths], downstream_bubbles: [bubbles], change_dots: [changes], change_steps: [steps],
     transitions_figure: [moves], flows_figure: [flows], theme_bars: [bars_of_themes], theme_treemap: [areas],
     state_bars: [found_states], search_curves_figure: [curves_of_a_search],
+    decision_figure: [], cusum_figure: [],  # of numbers alone
 }  # fmt: skip
 CASES = [case for cases in MAKERS.values() for case in cases]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from audit.metrics.likely_disputed import decisions, dispute_decisions, disputed_share_corrected, likely_disputed, share_with
-from audit.queries.judge_errors import ASSUMED_ERRORS, MeasuredErrors
 from audit.stats.latent_positions import JudgeErrors
+from audit.stats.measured_errors import ASSUMED_ERRORS, MeasuredErrors
 from audit.store.connection import open_store
 from tests.support.loading import load
 from tests.support.tiny import release_from

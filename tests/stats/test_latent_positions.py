@@ -10,11 +10,11 @@ import pytest
 from audit.stats import latent_positions
 from audit.stats.latent_positions import (
     CONCENTRATION,
-    CitedAmounts,
+    AmountsTold,
     JudgeErrors,
     Partitions,
+    amounts_told,
     best_partition,
-    cited_amounts,
     listed,
     partitions,
     share_disputed,
@@ -149,14 +149,14 @@ def test_amounts_that_the_judge_cites_count_as_facts_of_handbooks_and_their_wort
     # Two questions of two handbooks: surely two positions with differing amounts, surely one with one amount
     apart, same = Partitions(np.array([[0, 1]]), np.ones(1), 50.0), Partitions(np.array([[0, 1]]), np.ones(1), -50.0)
     differ, equal = (np.array([[np.nan, value], [value, np.nan]]) for value in (1.0, 0.0))
-    found = cited_amounts([apart, same], 0.5, [differ, equal])
+    found = amounts_told([apart, same], 0.5, [differ, equal])
     assert (found.same, found.apart) == (pytest.approx(2 / 11), pytest.approx(9 / 11))  # 2 of 10 and 8 of 10 were imagined
     assert found.evidence(differ)[0, 1] == pytest.approx(np.log(2 / 9))
     assert found.evidence(equal)[0, 1] == pytest.approx(np.log(9 / 2))
     # Three pairs of three handbooks are two facts; a pair without amounts is none
     three = np.where(np.eye(3, dtype=bool), np.nan, 1.0)
     assert found.evidence(three)[0, 1] == pytest.approx(np.log(2 / 9) * 2 / 3)
-    assert not CitedAmounts(0.1, 0.9).evidence(np.full((3, 3), np.nan)).any()
+    assert not AmountsTold(0.1, 0.9).evidence(np.full((3, 3), np.nan)).any()
 
 
 def test_the_credible_number_that_share_a_position_by_hand():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.agreement.judge_errors import NOT_RATED, errors_of_judge, judge_errors_by_group, judge_errors_in_time
+from annotation.prevalence.judge_errors import NOT_RATED, errors_of_judge, judge_errors_by_group, judge_errors_in_time
 from annotation.ratings.table import Ratings, ratings_from
 
 
