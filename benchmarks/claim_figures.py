@@ -41,8 +41,8 @@ def kappa_covered(labels: str, right: float, neighbours: bool, items: int, sampl
 
 
 def kappa_covered_of_one_label(right: float, items: int, samples: int) -> float:
-    """The same where 95 % of the items have one label."""
-    return coverage_of_kappa(expected(ONE_LABEL, right, False), items, samples)[0]
+    """The same where 95 % of the items have one label, and errors go to a neighbour."""
+    return coverage_of_kappa(expected(ONE_LABEL, right, True), items, samples)[0]
 
 
 def live_width(items: int) -> float:

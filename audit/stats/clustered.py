@@ -112,6 +112,22 @@ def clustered_ratio_interval(numerator: Floats, denominator: Floats, events: boo
     return ratio_interval(by_question_counts(by_question), 0, 1, floor=events)
 
 
+def share_by_question(
+    question: pd.Series, counted: Floats, of: Floats | None = None, *, events: bool = True
+) -> tuple[float, float, float]:
+    """A share of items and its interval, items of one question being related; NaN without any.
+
+    counted, of  (items,), in the numerator and the denominator of each item; by default each item counts once in the latter
+    events       as in `clustered_ratio_interval`
+    """
+    number, names = pd.factorize(question)
+    weights = (counted, np.ones(len(number)) if of is None else of)
+    numerator, denominator = (np.bincount(number, weight, len(names)).astype(float) for weight in weights)
+    (low,), (high,) = clustered_ratio_interval(numerator[None], denominator[None], events)
+    total = denominator.sum()
+    return float(numerator.sum() / total) if total else np.nan, float(low), float(high)
+
+
 def by_question_counts(counts: Floats) -> RelatedCounts:
     """Related counts where only questions make pairs related; `counts` is (groups, outcomes, questions)."""
     related = counts @ counts.swapaxes(1, 2)
