@@ -38,13 +38,11 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import expit, logit, stdtrit
 
-from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Interval, Ints, wilson
+from audit.stats.intervals import ROUNDING_ERROR, TAIL, TELLING, Floats, Interval, Ints, wilson
 
 Bools = npt.NDArray[np.bool_]
 # Three questions of one kind look alike: with 40 handbooks the interval then held the true rate in three of four samples.
 FEW_QUESTIONS = 5
-# An interval that leaves out less than this of all shares tells nothing, and would be printed as 0 to 1.
-TELLING = 0.001
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
-        st.caption(escaped(f"{capitalised(left_open)}. These are not compared with the judge."))
+        st.caption(escaped(f"{capitalised(left_open)}. These count in parts in the judge's precision alone."))
 
 
 def judge_section(shown: ShownStudy, by: str) -> None:
