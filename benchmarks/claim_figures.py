@@ -11,6 +11,7 @@ import numpy as np
 from audit.stats.case_mix import case_mix
 from audit.stats.intervals import sequence_width
 from benchmarks.coverage import WORLDS, coverage, total_coverage
+from benchmarks.intervals import STATISTICS
 from benchmarks.kappa_coverage import LABELS, expected
 from benchmarks.kappa_coverage import coverage as coverage_of_kappa
 
@@ -79,3 +80,8 @@ def tenancy(of: str) -> float:
         return float(len(list((TENANCY / "documents").iterdir())))
     with (TENANCY / "questions.csv").open(encoding="utf-8") as file:
         return float(len({row["question"] for row in csv.DictReader(file)}))
+
+
+def statistics(of: str) -> float:
+    """Statistics with an interval, or their worlds."""
+    return float(len(STATISTICS) if of == "statistics" else sum(len(one.worlds) for one in STATISTICS.values()))
