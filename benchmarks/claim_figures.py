@@ -11,6 +11,7 @@ import numpy as np
 from audit.stats.case_mix import case_mix
 from audit.stats.intervals import sequence_width
 from benchmarks.coverage import WORLDS, coverage, total_coverage
+from benchmarks.intervals import STATISTICS
 from benchmarks.kappa_coverage import LABELS, expected
 from benchmarks.kappa_coverage import coverage as coverage_of_kappa
 
@@ -41,8 +42,8 @@ def kappa_covered(labels: str, right: float, neighbours: bool, items: int, sampl
 
 
 def kappa_covered_of_one_label(right: float, items: int, samples: int) -> float:
-    """The same where 95 % of the items have one label."""
-    return coverage_of_kappa(expected(ONE_LABEL, right, False), items, samples)[0]
+    """The same where 95 % of the items have one label, and errors go to a neighbour."""
+    return coverage_of_kappa(expected(ONE_LABEL, right, True), items, samples)[0]
 
 
 def live_width(items: int) -> float:
@@ -79,3 +80,8 @@ def tenancy(of: str) -> float:
         return float(len(list((TENANCY / "documents").iterdir())))
     with (TENANCY / "questions.csv").open(encoding="utf-8") as file:
         return float(len({row["question"] for row in csv.DictReader(file)}))
+
+
+def statistics(of: str) -> float:
+    """Statistics with an interval, or their worlds."""
+    return float(len(STATISTICS) if of == "statistics" else sum(len(one.worlds) for one in STATISTICS.values()))

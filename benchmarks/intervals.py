@@ -149,7 +149,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "means by a judge and people": Statistic(
         {f"{n} rated": of(worlds.means_by_both, rated=n) for n in (8, 30)}, ("corrected_composite.*", "corrected_preference.*")
     ),
-    "silence behind a search": Statistic({"errors of both kinds": worlds.silences}, ("silence*.*", "found_states*.*")),
+    "silence behind a search": Statistic({"errors of both kinds": worlds.silences}, ("silence*.*", "found_by_*.silent")),
     "disputed questions": Statistic(
         {f"{n} questions": of(worlds.disputed_questions, questions=n) for n in (30, 60)}, ("disputed_share_corrected.share",)
     ),

@@ -49,6 +49,7 @@ SLOW = (
     "pipeline/corpus/extraction/test_real_documents.py",
     "evaluation/test_selective_answering.py",
     "examples/test_deploy.py",
+    "exports/test_every_interval.py",
     "exports/test_on_paper.py",
     "exports/test_package.py",
     "exports/test_previews.py",

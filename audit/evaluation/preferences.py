@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
 from audit.stats.bootstrap import MIN_QUESTIONS, draws
-from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.clustered import share_by_question
 from audit.stats.intervals import Floats, Ints, hypergeometric, percentiles
 from audit.stats.paired import clustered_kappa_interval, cohen_kappa, ratio
 from audit.vocabulary import PREFERENCES, SIDES, Preference
@@ -54,14 +54,6 @@ def chosen(comparisons: pd.DataFrame) -> pd.Series:
     return comparisons["preference"].replace({Preference.BOTH_BAD: Preference.TIE})
 
 
-def by_question(question: pd.Series, *counted: pd.Series) -> tuple[Floats, ...]:
-    """How often each of `counted` is true, by question: float32 (1, questions) each."""
-    number, questions = pd.factorize(question)
-    return tuple(
-        np.bincount(number, flags.to_numpy(dtype=float), len(questions))[None, :].astype(np.float32) for flags in counted
-    )
-
-
 @dataclass(frozen=True)
 class ComparisonShare:
     """A share of comparisons, count / of, with its 95 % interval, questions resampled; NaN where it is not known."""
@@ -75,10 +67,8 @@ class ComparisonShare:
 
 def share_of(question: pd.Series, event: pd.Series, eligible: pd.Series) -> ComparisonShare:
     """The share of the eligible comparisons in which `event` is true; all three have a value for each comparison."""
-    events, total = by_question(question, event & eligible, eligible)
-    low, high = clustered_ratio_interval(events, total)
-    count, of = int(events.sum()), int(total.sum())
-    return ComparisonShare(count, of, count / of if of else np.nan, float(low[0]), float(high[0]))
+    counted, of = (flags.to_numpy(dtype=float) for flags in (event & eligible, eligible))
+    return ComparisonShare(int(counted.sum()), int(of.sum()), *share_by_question(question, counted, of))
 
 
 def alignment(question: pd.Series, people: pd.Series, judge: pd.Series, couples: int = 1) -> pd.DataFrame:

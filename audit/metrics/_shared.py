@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.clustered import share_by_question
 from audit.stats.intervals import Floats
 from audit.stats.paired import clustered_kappa_interval, cohen_kappa
 from audit.tables import Column, IntervalNote, Population
@@ -89,21 +89,13 @@ def share_columns(counts: pd.DataFrame, numerator: pd.Series, denominator: pd.Se
     `counts` has a row per question and whatever else, with columns question and pairs; `numerator` and `denominator` are
     truth values over its rows. The share is NaN where the denominator is empty, its ends where it has one question only.
     """
-    questions, position = np.unique(counts["question"][denominator], return_inverse=True)
     pairs = counts["pairs"][denominator].to_numpy(dtype=float)
     events = pairs * numerator[denominator].to_numpy(dtype=float)
-    total, event = (np.bincount(position, weights, len(questions)).astype(float) for weights in (pairs, events))
-    low, high = clustered_ratio_interval(event[None, :], total[None, :])
+    value, low, high = share_by_question(counts["question"][denominator], events, pairs)
     # The rule of audit.stats.clustered, so the table names the method that made the interval.
-    unseen = event.sum() in (0, total.sum())
-    return {
-        "count": int(event.sum()),
-        "of": int(total.sum()),
-        "value": event.sum() / total.sum() if total.sum() else np.nan,
-        "value_low": low[0],
-        "value_high": high[0],
-        "interval": NO_INTERVAL if np.isnan(low[0]) else OVER_QUESTIONS if unseen else CLUSTERED,
-    }
+    method = NO_INTERVAL if np.isnan(low) else OVER_QUESTIONS if value in (0, 1) else CLUSTERED
+    shares = {"value": value, "value_low": low, "value_high": high}
+    return {"count": int(events.sum()), "of": int(pairs.sum()), **shares, "interval": method}
 
 
 def label_tables(counts: pd.DataFrame, rows: str, columns: str, labels: Sequence[str] = LABEL_NAMES) -> Floats:

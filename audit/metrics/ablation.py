@@ -12,7 +12,7 @@ from audit.metrics.themes_moved import shared_grouping
 from audit.queries.aligned_runs import ALIGNED
 from audit.queries.themes import GROUPING
 from audit.release.taxonomy import Taxonomy
-from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.clustered import share_by_question
 from audit.stats.intervals import Floats
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -123,14 +123,8 @@ def topic_likeness(con: Connection) -> pd.DataFrame:
 
 
 def _share(figure: str, question: pd.Series, values: Floats, events: bool) -> Mapping[str, object]:
-    questions, position = np.unique(question, return_inverse=True)
-    of = np.bincount(position, minlength=len(questions)).astype(float)
-    total = np.bincount(position, values, len(questions)).astype(float)
-    low, high = clustered_ratio_interval(total[None], of[None], events=events)
-    return {
-        "figure": figure, "of": len(values), "questions": len(questions),
-        "value": float(values.mean()) if len(values) else np.nan, "value_low": low[0], "value_high": high[0],
-    }  # fmt: skip
+    share = dict(zip(("value", "value_low", "value_high"), share_by_question(question, values, events=events), strict=True))
+    return {"figure": figure, "of": len(values), "questions": question.nunique(), **share}
 
 
 THEMES_SQL = f"""

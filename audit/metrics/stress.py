@@ -14,7 +14,7 @@ from audit.metrics import metric
 from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM, identity, system_number
 from audit.metrics.systems import DIRECTIONS
-from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.clustered import clustered_ratio_interval, share_by_question
 from audit.stats.means import mean_change
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -401,12 +401,7 @@ def _selective(replies: pd.DataFrame) -> dict[str, object]:
 
 
 def _share(name: str, question: Any, event: Any) -> dict[str, float]:
-    if not len(event):
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
-    _, position = np.unique(question, return_inverse=True)
-    events, of = (np.bincount(position, weights).astype(np.float32) for weights in (event, None))
-    low, high = clustered_ratio_interval(events[None, :], of[None, :])
-    return {name: float(event.mean()), f"{name}_low": low[0], f"{name}_high": high[0]}
+    return dict(zip((name, f"{name}_low", f"{name}_high"), share_by_question(question, event), strict=True))
 
 
 PAIRED_COLUMNS = (

@@ -38,13 +38,11 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import expit, logit, stdtrit
 
-from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Interval, Ints, wilson
+from audit.stats.intervals import ROUNDING_ERROR, TAIL, TELLING, Floats, Interval, Ints, wilson
 
 Bools = npt.NDArray[np.bool_]
 # Three questions of one kind look alike: with 40 handbooks the interval then held the true rate in three of four samples.
 FEW_QUESTIONS = 5
-# An interval that leaves out less than this of all shares tells nothing, and would be printed as 0 to 1.
-TELLING = 0.001
 
 
 @dataclass(frozen=True)
@@ -110,6 +108,22 @@ def clustered_ratio_interval(numerator: Floats, denominator: Floats, events: boo
     """
     by_question = np.stack([numerator, denominator], axis=1).astype(float)
     return ratio_interval(by_question_counts(by_question), 0, 1, floor=events)
+
+
+def share_by_question(
+    question: pd.Series, counted: Floats, of: Floats | None = None, *, events: bool = True
+) -> tuple[float, float, float]:
+    """A share of items and its interval, items of one question being related; NaN without any.
+
+    counted, of  (items,), in the numerator and the denominator of each item; by default each item counts once in the latter
+    events       as in `clustered_ratio_interval`
+    """
+    number, names = pd.factorize(question)
+    weights = (counted, np.ones(len(number)) if of is None else of)
+    numerator, denominator = (np.bincount(number, weight, len(names)).astype(float) for weight in weights)
+    (low,), (high,) = clustered_ratio_interval(numerator[None], denominator[None], events)
+    total = denominator.sum()
+    return float(numerator.sum() / total) if total else np.nan, float(low), float(high)
 
 
 def by_question_counts(counts: Floats) -> RelatedCounts:

@@ -24,6 +24,8 @@ Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 TAIL = 0.025
 SEQUENCE_ITEMS = 100
+# An interval that leaves out less than this of all shares tells nothing, and would be printed as 0 to 1.
+TELLING = 0.001
 # Six times a sixth is not quite one.
 ROUNDING_ERROR = 1e-9
 # Lower bound of agreement coefficients, even where chance agreement is high.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.stats.bootstrap import MIN_QUESTIONS, draws
-from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Ints, percentiles
+from audit.stats.intervals import ROUNDING_ERROR, TAIL, Floats, Ints, percentiles, wilson
 from audit.stats.paired import change_interval, direction
 
 # On fewer questions a resample may lack the rare values so often that an end stays open; the percentile then says too little
@@ -88,6 +88,10 @@ def mean_change(differences: Floats, question: Ints | None = None) -> dict[str, 
         weights = draws(len(sums), stream=0)
         replicates = ((sums @ weights) / (counts @ weights))[None, :]
         low, high = (float(end[0]) for end in change_interval(replicates, np.array([differing])))
+        if high - low <= ROUNDING_ERROR and low:
+            # Draws of equal changes show no spread; Wilson's interval allows for questions that would not change
+            least = float(wilson(differing, differing)[0])
+            low, high = (low * least, high) if low > 0 else (low, high * least)
     moves = direction(low, high, len(sums) > 0 and not differing)
     change = float(differences.mean()) if len(differences) else np.nan
     return {"change": change, "change_low": low, "change_high": high, "questions": differing, "moves": moves}

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit
 
-from audit.stats.intervals import Floats, Interval, ShareEstimate, Z, wilson
+from audit.stats.intervals import TELLING, Floats, Interval, ShareEstimate, Z, wilson
 
 
 class ErrorCounts(NamedTuple):
@@ -55,7 +55,9 @@ def true_share(share: npt.ArrayLike, trials: npt.ArrayLike, errors: ErrorCounts)
     low, high = _interval(observed, n, errors)
     fits = (low <= 1) & (high >= 0)
     ends = (np.minimum(np.clip(low, 0, 1), value), np.maximum(np.clip(high, 0, 1), value))
-    return ShareEstimate(*(np.where(fits, part, np.nan) for part in (value, *ends)))
+    # From 0 to 1 is not known
+    telling = fits & (ends[1] - ends[0] < 1 - TELLING)
+    return ShareEstimate(np.where(fits, value, np.nan), *(np.where(telling, end, np.nan) for end in ends))
 
 
 def _interval(observed: Floats, n: Floats, errors: ErrorCounts) -> Interval:

@@ -15,7 +15,7 @@ import numpy as np
 
 from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity, quadratic
 from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws
-from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson, wilson_paired
+from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson_paired
 
 Correlation = Callable[[Floats, Floats, Floats], Floats]
 """`spearman` or `pearson`."""
@@ -49,15 +49,9 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def change_interval(replicates: Floats, carrying: Ints) -> Interval:
-    """The interval of each row of replicates; NaN where fewer than MIN_QUESTIONS questions carry the change.
-
-    Where every question changes by as much, draws show no spread: the end towards 0 allows for the share of questions that may
-    not change, by Wilson's interval.
-    """
+    """The interval of each row of replicates; NaN where fewer than MIN_QUESTIONS questions carry the change."""
     # If fewer questions carry the change, most draws contain hardly any of it.
     low, high = percentiles(replicates, carrying)
-    alike, least = high - low <= ROUNDING_ERROR, wilson(carrying, carrying)[0]
-    low, high = np.where(alike & (low > 0), low * least, low), np.where(alike & (high < 0), high * least, high)
     return np.where(carrying >= MIN_QUESTIONS, low, np.nan), np.where(carrying >= MIN_QUESTIONS, high, np.nan)
 
 

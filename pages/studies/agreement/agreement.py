@@ -92,7 +92,6 @@ JUDGE_HIDDEN = (
     "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
     "dispute is decided."
 )
-IN_PARTS = "Disputes count in parts in precision; nothing else compares these with the judge."
 MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
 REFRESH_S = 5
 DIGITS = 3
@@ -115,7 +114,7 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
             outcome = outcome_sentence(registration, report, shown.ratings)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
-        st.caption(escaped(f"{capitalised(left_open)}. {IN_PARTS}"))
+        st.caption(escaped(f"{capitalised(left_open)}. These count in parts in the judge's precision alone."))
 
 
 def judge_section(shown: ShownStudy, by: str) -> None:

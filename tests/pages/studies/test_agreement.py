@@ -108,7 +108,7 @@ def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
     people = words.index("A (ana) and B (ben) gave the same label to 8 of 10 items (80 %, 95 % interval 26 to 98 %)")
     judge = words.index("The judge gave the majority's label to 8 of 8 items (100 %")
     assert people < judge
-    assert "Without a gold label: 2 items in open dispute. Disputes count in parts in precision;" in words
+    assert "Without a gold label: 2 items in open dispute. These count in parts in the judge's precision alone." in words
     rows = next(frame.value for frame in at.dataframe if "precision" in frame.value).set_index("label")
     assert rows.loc["consistent", "precision"].startswith("8 of 10 (90 %, ")
     assert "Left out, because neither the majority nor the judge gave them: absent, complementary" in words
