@@ -48,7 +48,7 @@ class TruthTable:
         return Verdict(
             label,
             topic=topic if label in DISAGREEING else None,
-            reasoning=f"On {topic}, A {_said(a)} and B {_said(b)}, says the truth table of this example.",
+            reasoning=f"The truth table of this example says on {topic}: A {_said(a)}, and B {_said(b)}.",
             parse=Parse.RULES,
         )
 
@@ -62,7 +62,8 @@ def _label(a: str, b: str) -> Label:
 
 
 def _said(value: str) -> str:
-    return f'states "{value}"' if value else "states nothing"
+    # A verb that tells nothing: the words of a judge are looked for in the answers, and "states" is in "the state bank"
+    return f'gives "{value}"' if value else "gives nothing"
 
 
 def read_truth(table: Path, questions: Path) -> TruthTable:

@@ -47,7 +47,7 @@ def test_the_label_of_a_pair_is_how_its_two_values_relate(files, question, pair,
 
 def test_the_reasoning_names_both_values(files) -> None:
     assert read_truth(*files).verdict("q1", ("cedar", "dogwood")).reasoning == (
-        'On driving, A states "8 weeks" and B states nothing, says the truth table of this example.'
+        'The truth table of this example says on driving: A gives "8 weeks", and B gives nothing.'
     )
 
 
