@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,11 +41,11 @@ def planted_run(folder: Path, label: str) -> Run:
     return load(release, folder / "data").run
 
 
-def plan(**other: object) -> SamplePlan:
+def plan(**other: Any) -> SamplePlan:
     return SamplePlan(**{"per_label": {"DIVERGENT": 6, "CONSISTENT": 6}, "calibration": 0, "repeats": 0, **other})
 
 
-def texts(run: Run, **options: object) -> dict[str, str]:
+def texts(run: Run, **options: Any) -> dict[str, str]:
     """Question -> the answer of handbook a as raters read it."""
     return {item.question_id: item.answer_a for item in draw_sample(run, plan(**options), "s").items}
 
@@ -89,7 +90,7 @@ def test_how_a_study_shows_answers_is_sealed_with_its_plan_and_older_plans_have_
 
 
 @pytest.mark.parametrize("wrong", [{"statements": -1}, {"statements": 21}, {"statements": 1, "names_shown": True}])
-def test_an_impossible_way_to_show_answers_is_refused(tmp_path: Path, wrong: dict[str, object]) -> None:
+def test_an_impossible_way_to_show_answers_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(StudyError, match="This sample cannot be drawn"):
         draw_sample(planted_run(tmp_path, "CONSISTENT"), plan(**wrong), "s")
 
