@@ -371,11 +371,12 @@ class PairLoader:
 def _split_by_file(arrays: PairArrays) -> dict[int, PairArrays]:
     """The arrays of each file; the rows of a file keep their order."""
     # Rows are nearly always in the order of their files, and then a file's rows are a view
-    if (np.diff(arrays["file"]) < 0).any():
-        order = np.argsort(arrays["file"], kind="stable")
-        arrays = {name: column[order] for name, column in arrays.items()}
     files = arrays["file"]
-    ends = [*(np.flatnonzero(np.diff(files)) + 1).tolist(), len(files)]
+    if (files[1:] < files[:-1]).any():
+        order = np.argsort(files, kind="stable")
+        arrays = {name: column[order] for name, column in arrays.items()}
+        files = arrays["file"]
+    ends = [*(np.flatnonzero(files[1:] != files[:-1]) + 1).tolist(), len(files)]
     return {
         int(files[start]): {name: column[start:end] for name, column in arrays.items()}
         for start, end in pairwise([0, *ends])

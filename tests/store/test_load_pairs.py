@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from audit.store import stage_pairs
-from audit.store.comparison_files import PairRepair
+from audit.store.comparison_files import NO_LABEL, ComparisonHead, PairRepair
 from audit.store.stage_pairs import PairStager
 from tests.support.loading import BASE, ask, checks_in, load, pairs_in, quarantined, readings_in, spoil
 from tests.support.tiny import release_from
@@ -181,3 +181,17 @@ def test_no_working_column_is_left_in_the_store(release: Path, tmp_path: Path) -
         "question", "handbook_a", "handbook_b", "label", "prescreened", "significance", "reasoning", "divergence_topic",
         "input_tokens", "output_tokens", "latency_s", "quote_a", "quote_b", "difference", "follow_both",
     ])  # fmt: skip
+
+
+@pytest.mark.parametrize("separators", [(", ", ": "), (",", ":"), (",\n ", ": ")])
+@pytest.mark.parametrize(("cell", "problem"), [(2, None), (7, "cells other than"), ([2], "cells other than")])
+def test_a_matrix_is_the_same_however_it_is_spaced(
+    tmp_path: Path, separators: tuple[str, str], cell: object, problem: str | None
+):
+    file = tmp_path / "q1.json"
+    matrix = [[1, 4, None], [4, 1, cell], [None, cell, 1]]
+    file.write_text(json.dumps({"handbooks": ["a", "b", "c"], "matrix": matrix, "pairs": []}, separators=separators))
+    head = ComparisonHead.read(file, {"handbooks": "handbooks", "matrix": "matrix"})
+    read = None if head.matrix is None else head.matrix.tolist()
+    assert read == (None if problem else [[1, 4, NO_LABEL], [4, 1, 2], [NO_LABEL, 2, 1]])
+    assert head.problem is None if problem is None else problem in (head.problem or "")
