@@ -30,14 +30,14 @@ def tags_of(page: Any) -> dict[int, Tag]:
     if not tree:
         return {}
     try:
-        walk = _Walk(raw)
+        walk = _TagReader(raw)
         roots = (raw.FPDF_StructTree_GetChildAtIndex(tree, number) for number in range(raw.FPDF_StructTree_CountChildren(tree)))
         return {content: tag for root in roots if root for content, tag in walk.contents(root, NO_TAG, 0)}
     finally:
         raw.FPDF_StructTree_Close(tree)
 
 
-class _Walk:
+class _TagReader:
     """Goes through the elements of a page, which it numbers."""
 
     def __init__(self, raw: Any) -> None:
