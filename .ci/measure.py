@@ -33,8 +33,8 @@ HOMES = ("audit/release", "audit/store", "audit/pipeline", "data")
 COMMANDS = (("--version",), ("--help",))
 ROUNDS = 5
 BUDGETS = {
-    # Corrections and doubts of documents with their page, latent positions, always-valid figures, limits of visitors; blinding measured
-    # with its exit question, own account with a second factor, the judge where it errs, decisions, verdicts' quotes
+    # Corrections and doubts of documents with their page, latent positions, always-valid figures, limits of visitors; blinding
+    # measured with its exit question, own account with a second factor, where the judge errs, decisions, verdicts' quotes
     "lines above the wall": 71_450,
     # Extraction learns bullets and spacing, reads panels, tags and tables by cells, and divides long sections; replies checked
     "lines below the wall": 36_850,
