@@ -52,8 +52,9 @@ def test_thirds_of_length_are_about_equal_and_do_not_overlap(groups: pd.DataFram
     assert all(before[1] < after[0] for before, after in itertools.pairwise(ends))
 
 
-def test_without_the_run_only_lengths_and_labels_are_known(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_run_only_lengths_labels_and_months_are_known(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
     store = open_label_store(Settings().studies_url)
     with opened_run(store, STUDY, []) as con:
-        assert set(item_groups(store, STUDY, con)["by"]) == {"label by the judge", "length of the answers"}
+        known = set(item_groups(store, STUDY, con)["by"])
+    assert known == {"label by the judge", "length of the answers", "month of the first rating"}
