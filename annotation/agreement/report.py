@@ -297,7 +297,7 @@ def _with_disputes_split(figures: pd.DataFrame, ratings: Ratings) -> pd.DataFram
         of_judge = (figures["first"] == reference_standard(ratings)) & (figures["second"] == JUDGE)
         own = of_judge & (figures["name"] == PRECISION) & (figures["label"] == label.value)
         value, low, high = map(float, calls.share)
-        note = f"divided on {calls.divided:,}, which count in parts"
+        note = f"{calls.confirmed:,} of {calls.rated:,}, divided on {calls.divided:,}, which count in parts"
         for column, cell in {"value": value, "low": low, "high": high, "n": calls.rated, "note": note}.items():
             found[column] = found[column].where(~own, cell)
     return found

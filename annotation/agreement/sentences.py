@@ -54,8 +54,9 @@ def share_words(row: Row) -> str:
 
 
 def same_of(row: Row) -> str:
-    """`182 of 200`: the items behind a share."""
-    return f"{round(row['value'] * row['n']):,} of {row['n']:,}"
+    """`182 of 200`, or `26 of 40, divided on 5`: the items behind a share."""
+    note, comma, _ = str(row["note"]).partition(", which count in parts")
+    return note if comma else f"{round(row['value'] * row['n']):,} of {row['n']:,}"
 
 
 def coefficient_words(row: Row, digits: int = 2) -> str:

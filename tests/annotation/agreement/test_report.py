@@ -149,7 +149,7 @@ def test_a_pair_in_dispute_keeps_its_label_from_being_known_exactly() -> None:
     )
     row = value(report, "majority", "judge", "precision", "DIVERGENT", scope="population")
     assert (row["n"], row["value"], row["low"], row["high"]) == (3, 2.5 / 3, 2 / 3, 1)
-    assert row["note"] == "divided on 1, which count in parts"
+    assert row["note"] == "2 of 3, divided on 1, which count in parts"
 
 
 def test_a_half_finished_study_weights_what_is_rated_so_far_up_to_the_whole_stratum() -> None:
