@@ -72,11 +72,12 @@ OWN_SCRIPTS = {
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
 UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS, HANDBOOKS)} | {
     "centers",
+    "my_account",
     "questions",
     *(tab.script for tab in DRILL_DOWNS),
 }
-"""Pages that no menu lists: those on what the run lacks (trials, systems, ... or a second run) or has instead of labels, and
-drill-downs."""
+"""Pages that no menu lists: those on what the run lacks (trials, systems, ... or a second run) or has instead of labels,
+drill-downs, and one's own account behind one's name in the bar."""
 NO_SUCH_PAGE = "Page not found"
 PARAMETERS = {
     "run": "", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
