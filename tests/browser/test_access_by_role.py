@@ -26,7 +26,18 @@ from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from pages._blinded.access import STUDY_PAGES
-from pages._shared.doors import ALWAYS, BROWSING, DRILL_DOWNS, HANDBOOKS, LABELLING_DOORS, METHODS, OWNER_PAGES, PAIRS, STUDIES
+from pages._shared.doors import (
+    ALWAYS,
+    BROWSING,
+    DRILL_DOWNS,
+    HANDBOOKS,
+    LABELLING_DOORS,
+    METHODS,
+    MY_ACCOUNT,
+    OWNER_PAGES,
+    PAIRS,
+    STUDIES,
+)
 from tests.browser.accessibility import heading_levels, unnamed_controls
 from tests.browser.conftest import BUILD_TIMEOUT_MS, STILL, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
@@ -72,11 +83,12 @@ OWN_SCRIPTS = {
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
 UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS, HANDBOOKS)} | {
     "centers",
+    "my_account",
     "questions",
     *(tab.script for tab in DRILL_DOWNS),
 }
-"""Pages that no menu lists: those on what the run lacks (trials, systems, ... or a second run) or has instead of labels, and
-drill-downs."""
+"""Pages that no menu lists: those on what the run lacks (trials, systems, ... or a second run) or has instead of labels,
+drill-downs, and one's own account behind one's name in the bar."""
 NO_SUCH_PAGE = "Page not found"
 PARAMETERS = {
     "run": "", "question": "q1", "a": "a", "b": "b", "handbook": "a", "other": "b", "center": "RUN", "organ": "kidney",
@@ -270,7 +282,7 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
 def title_for(name: str, script: str) -> str:
     """The title of a page as this person reads it."""
     of_roles = STUDIES.tabs if script in BROWSING or name == "petra" else [tab for door in LABELLING_DOORS for tab in door.tabs]
-    titles = {tab.script.removeprefix("studies/"): tab.title for tab in (*BROWSING.values(), *of_roles)}
+    titles = {tab.script.removeprefix("studies/"): tab.title for tab in (*BROWSING.values(), *of_roles, MY_ACCOUNT)}
     return titles[script][0].upper() + titles[script][1:]
 
 
