@@ -1,4 +1,4 @@
-"""Headings and their levels: by type, by number, and by the titles in the table of contents and the PDF's outline.
+"""Headings and their levels: by the PDF's tags and outline, by type, number, the titles in the table of contents, and by space.
 
 A bold line with a colon above a list ("Never smoke:") is the list's lead and not a heading, unless it is set in larger type or
 most headings of the document end with a colon. A heading right above a list of fragments is also repeated as its lead
