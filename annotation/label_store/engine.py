@@ -191,7 +191,7 @@ def refuse_earlier_file(path: Path, name: object) -> None:
 
     Asked before the file is opened as a store, because that writes the journal mode into it.
     """
-    # SQLite takes no lock on an immutable file, writes nothing beside it, and makes none that is missing. What it cannot read so is
+    # SQLite takes no lock on an immutable file, writes nothing beside it, and makes none that is missing. What it cannot read is
     # read when the store is opened.
     file = f"{path.resolve().as_uri()}?immutable=1&mode=ro"
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(file, uri=True)) as con:
