@@ -33,8 +33,8 @@ def test_an_index_finds_what_one_by_one_comparison_finds(seed: int) -> None:
     assert 0 < len(one_by_one) < len(first)
 
 
-@pytest.mark.parametrize("piece", ["{} mg ", "{} apples ", "no {} ", "A"])
-def test_the_longest_texts_that_are_compared_take_about_a_second(piece: str) -> None:
+@pytest.mark.parametrize("piece", ["{} mg ", "2 to {} mg ", "no {} ", "A"])
+def test_the_longest_texts_that_are_compared_take_seconds_at_most(piece: str) -> None:
     text = "".join(piece.format(number) for number in range(2, MAX_TEXT_LENGTH))[:MAX_TEXT_LENGTH]
     began = time.process_time()
     differences(text, text.replace("mg", "g").replace("2", "3"))
