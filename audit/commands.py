@@ -41,6 +41,7 @@ GROUPS = {
     "stress": "Stress tests of models and judges with missing, noisy, wrong or changed texts.",
     "study": "Studies: blinded samples of pairs, or of two systems' answers, that people label.",
     "account": "Accounts of the people who sign in.",
+    "backup": "One archive of what people and models made here and nothing can make again.",
     "journal": "Replies of models that were paid for.",
     "example": "Examples that come with the program.",
     "jobs": "Background work that the dashboard started.",
@@ -173,6 +174,14 @@ COMMANDS = (
     Command(
         "study restore", "Replace all studies with a verified backup, and keep a copy of the replaced data.",
         "annotation.cli.study:restore_backup",
+    ),
+    Command(
+        "backup write", "Write studies, accounts, settings, corrections and models' replies to one archive, and verify it.",
+        "annotation.cli.backup:write",
+    ),
+    Command(
+        "backup verify", "Say what a backup holds, and whether each of its parts is as it was written.",
+        "annotation.cli.backup:verify",
     ),
     Command(
         "study export", "Write a study's ratings with a codebook, or a packet for an annotator.",

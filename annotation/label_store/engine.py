@@ -32,7 +32,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 from sqlalchemy.schema import CreateColumn
 
-from annotation.label_store.held import close_to_others, note, refuse_less
+from annotation.label_store.held import close_to_others, note, note_on_server, refuse_less, refuse_less_on_server
 from annotation.label_store.schema import access_log, decisions, metadata, ratings, study_events, theme_edits
 from audit.errors import AuditError
 from audit.optional_imports import install_hint
@@ -80,8 +80,8 @@ class LabelStore:
         with self._writing, self._explained_failures(), self.engine.begin() as tx:
             yield tx
             grown = tx.info.pop(GROWN, False)
-        if grown and self.sqlite:
-            note(Path(self.engine.url.database or ""))
+        if grown:
+            self.note_held()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -105,6 +105,14 @@ class LabelStore:
                 "is not locked by another program. Then try again."
             ) from error
 
+    def note_held(self) -> None:
+        """Write down how many accounts and studies there are, so that a store that lost some is refused."""
+        if self.sqlite:
+            return note(Path(self.engine.url.database or ""))
+        with suppress(AuditError), self.read() as con:  # what was just written stays written where it cannot be noted
+            return note_on_server(con, self.engine.url)
+        return None
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
@@ -125,14 +133,16 @@ def open_label_store(url: str) -> LabelStore:
         store = LabelStore(_sqlalchemy_engine(address))
         with store.read() as con:
             created = is_created(con, _without_password(address))
+            if not store.sqlite:
+                refuse_less_on_server(con, address, created=created)
             lacking = created and list(_lacking(con, _without_password(address)))
         if not created:
             _create(store)
         elif lacking:
             with store.begin() as tx:
                 add_lacking(tx, _without_password(address))
-        if created and store.sqlite:
-            note(Path(address.database or ""))
+        if created:
+            store.note_held()
     except NoSuchModuleError:
         raise AuditError(INVALID_ADDRESS) from None
     # The driver of PostgreSQL comes with an extra; SQLite needs none.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from audit.text.agreement import without_counterpart
 from audit.text.position_quotes import sentences_of
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import stems, without_citations
@@ -53,8 +53,9 @@ def _overlap(sentence: str, topic: frozenset[str]) -> int:
 def cited_amounts(a: str, b: str, reasoning: str, topic: str) -> CitedAmounts:
     """The amounts that the judge's verdict cites, by which of two answers states them."""
     cited = _amounts(f"{topic}. {reasoning}")
-    own, other = ([amount for amount in _amounts(text) if any(map(amount.agrees, cited))] for text in (a, b))
-    first, second = _without(own, other), _without(other, own)
+    strange = {text: set(without_counterpart(_amounts(text), cited)) for text in (a, b)}
+    own, other = ([amount for amount in _amounts(text) if amount not in strange[text]] for text in (a, b))
+    first, second = without_counterpart(own, other), without_counterpart(other, own)
     kinds = {amount.kind for amount in first} & {amount.kind for amount in second}
     return CitedAmounts(
         tuple(amount for amount in first if amount.kind in kinds),
@@ -62,10 +63,6 @@ def cited_amounts(a: str, b: str, reasoning: str, topic: str) -> CitedAmounts:
         not kinds and any(_states(a, amount) and _states(b, amount) for amount in cited),
         frozenset(stems(topic)),
     )
-
-
-def _without(amounts: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:
-    return [amount for amount in amounts if not any(map(amount.agrees, others))]
 
 
 def _states(text: str, cited: Quantity) -> bool:

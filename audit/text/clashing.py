@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from audit.text.agreement import without_counterpart
 from audit.text.cited_amounts import cited_amounts
 from audit.text.comparison import GENERIC_STEMS, Negation, find_negations
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
@@ -205,7 +206,8 @@ def _read(statement: Statement, wanted: _Wanted, whole: frozenset[str], rarity: 
     words, quantities = frozenset(stems(text)), find_quantities(text)
     # Words of the judge that the answer has nowhere find no sentence in it
     own, topic = (coverage(words, sought & whole, rarity) for sought in (wanted.own, wanted.topic))
-    amounts = sum(any(map(one.agrees, wanted.amounts)) for one in quantities[:MAX_CITED_AMOUNTS])
+    sought = quantities[:MAX_CITED_AMOUNTS]
+    amounts = len(sought) - len(without_counterpart(sought, wanted.amounts))
     pull = OWN_WEIGHT * own + TOPIC_WEIGHT * topic + QUESTION_WEIGHT * coverage(words, wanted.question, rarity)
     pull += wanted.amount_weight * amounts
     return _ReadSentence(
@@ -237,11 +239,10 @@ def _conflict(first: _ReadSentence, second: _ReadSentence) -> float:
 
 def _amounts_differ(first: _ReadSentence, second: _ReadSentence) -> bool:
     """Whether one states an amount for which the other only has amounts of the same kind that do not agree."""
-    for own in first.quantities:
-        same_kind = [other for other in second.quantities if other.kind == own.kind]
-        if same_kind and not any(map(own.agrees, same_kind)):
-            return True
-    return False
+    kinds = {own.kind for own in first.quantities} & {other.kind for other in second.quantities}
+    return any(
+        without_counterpart(*([one for one in side.quantities if one.kind == kind] for side in (first, second))) for kind in kinds
+    )
 
 
 def _one_denies(first: _ReadSentence, second: _ReadSentence, common: frozenset[str]) -> bool:

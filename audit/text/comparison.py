@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
+from audit.text.agreement import without_counterpart
 from audit.text.quantity import Quantity, find_quantities
 from audit.text.tokens import Word, content_words, plain_text, stem
 
@@ -102,9 +103,6 @@ class DifferenceSpan(NamedTuple):
     kind: DifferenceKind
 
 
-Comparable = TypeVar("Comparable", Quantity, Negation)
-
-
 def differences(a: str, b: str) -> tuple[list[DifferenceSpan], list[DifferenceSpan]]:
     """The spans of `a` without a counterpart in `b`, and the spans of `b` without a counterpart in `a`.
 
@@ -116,18 +114,19 @@ def differences(a: str, b: str) -> tuple[list[DifferenceSpan], list[DifferenceSp
 
 
 def _unmatched_spans(text: str, other: str) -> list[DifferenceSpan]:
-    quantities, negations = find_quantities(text), find_negations(text)
+    quantities, negations, denied = find_quantities(text), find_negations(text), find_negations(other)
+    undenied = [negation for negation in negations if not any(map(negation.agrees, denied))]
     spans = [
-        *_without_counterpart(quantities, find_quantities(other), DifferenceKind.NUMBER),
-        *_outside(_without_counterpart(negations, find_negations(other), DifferenceKind.NEGATION), _coverage(text, quantities)),
+        *_spans(without_counterpart(quantities, find_quantities(other)), DifferenceKind.NUMBER),
+        *_outside(_spans(undenied, DifferenceKind.NEGATION), _coverage(text, quantities)),
         # The most important kind first; what it covers is not marked again
         *_outside(_new_words(text, other), _coverage(text, [*quantities, *negations])),
     ]
     return sorted(spans)
 
 
-def _without_counterpart(items: Sequence[Comparable], others: Sequence[Comparable], kind: DifferenceKind) -> list[DifferenceSpan]:
-    return [DifferenceSpan(item.start, item.end, kind) for item in items if not any(map(item.agrees, others))]
+def _spans(items: Iterable[Quantity | Negation], kind: DifferenceKind) -> list[DifferenceSpan]:
+    return [DifferenceSpan(item.start, item.end, kind) for item in items]
 
 
 def _coverage(text: str, items: Iterable[Quantity | Negation]) -> bytearray:

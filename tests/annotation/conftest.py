@@ -43,10 +43,12 @@ def template(postgres: str) -> str:
 
 
 @pytest.fixture
-def url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(database: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database: empty, or for a test with a `store` one with its tables."""
     if database == "sqlite":
         return f"sqlite:///{tmp_path / 'studies.db'}"
+    if "AUDIT_DATA_DIR" not in os.environ:  # where it is noted what a database of a server held
+        monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path))
     copied = request.getfixturevalue("template") if "store" in request.fixturenames else None
     return postgres_database(request.getfixturevalue("postgres"), f"t{os.getpid()}_{next(NUMBERS)}", copied)
 

@@ -256,7 +256,10 @@ def test_a_copy_that_fails_leaves_no_file(live: LabelStore, tmp_path: Path) -> N
 # -- PostgreSQL --------------------------------------------------------------------------------------------------------
 
 
-def test_the_commands_for_postgresql_are_stated_and_restore_every_row(postgres: str, tmp_path: Path) -> None:
+def test_the_commands_for_postgresql_are_stated_and_restore_every_row(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path))
     server = postgres.rpartition("/")[0]
     for program, *more in (["createdb", "from_here"], ["createdb", "to_here"]):
         subprocess.run([program, f"--maintenance-db={postgres}", *more], check=True)

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, inspect, text
 
 from annotation.label_store.engine import lock_for_serving, open_label_store
 from annotation.studies.accounts import add_account
 from annotation.studies.backup import back_up, restore
 from audit.errors import AuditError
+from tests.support.label_stores import postgres_database
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 LOST = "had 2 accounts and 0 studies and now have"
@@ -77,3 +79,30 @@ def test_no_other_account_of_the_machine_reads_the_hashes_of_passwords(path: Pat
     assert held
     held.release()
     assert path.stat().st_mode & 0o007 == 0
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_database_of_a_server_that_lost_its_accounts_is_not_opened(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, emptied: bool
+) -> None:
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path))
+    url = postgres_database(postgres, f"held_{emptied}".lower())
+    store = open_label_store(url)
+    for name in ("petra", "ana"):
+        add_account(store, name, "pi", None, NOW)
+    (kept,) = tmp_path.glob("studies-*.held")
+    assert kept.stat().st_mode & 0o077 == 0
+    open_label_store(url).close()
+    with store.engine.begin() as con:
+        if emptied:
+            con.execute(text("drop schema public cascade"))
+            con.execute(text("create schema public"))
+        else:
+            con.execute(text("delete from users where username = 'ana'"))
+    store.close()
+    with pytest.raises(AuditError, match=LOST):
+        open_label_store(url)
+    with create_engine(url.replace("postgresql", "postgresql+psycopg")).connect() as con:
+        assert bool(inspect(con).get_table_names()) is not emptied
+    kept.unlink()
+    open_label_store(url).close()

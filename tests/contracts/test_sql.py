@@ -31,7 +31,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("audit/store/connection.py", "name"): "one of the two literals of the loop",
     ("audit/store/connection.py", "table"): "the name of a table, a literal at every call",
     ("audit/store/connection.py", "stored"): "what is inserted of the columns, a literal at every call",
-    ("annotation/label_store/held.py", "table"): "one of the two literals of the loop",
+    ("annotation/studies/whole_backup.py", "table"): "a value of TABLES, or the one table of a journal",
     ("audit/store/load_pairs.py", "name"): "a key of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "kind"): "a value of WORKING_COLUMNS or READING_COLUMNS",
     ("audit/store/load_pairs.py", "table"): "one of the two literals of the loop",

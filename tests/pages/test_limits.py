@@ -1,4 +1,4 @@
-"""A few hundred tabs of one address take no place from another address, and idle strangers make room."""
+"""Two thousand tabs of one address take no place from another address, and idle strangers make room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages._blinded.limits import TABS_IN_ALL, TABS_OF_AN_ADDRESS, TOO_MANY_HERE
 from tests.browser.conftest import server
 
 CROWD, OTHER = "192.0.2.7", "192.0.2.8"
-ASKED = 300
+ASKED = 2_000
 
 
 @pytest.fixture(scope="module")
