@@ -15,7 +15,7 @@ import pandas as pd
 
 from audit.evaluation.preferences import bradley_terry, side_effect
 from audit.metrics.judge import _rho
-from audit.metrics.likely_disputed import QuestionEvidence, _ends
+from audit.metrics.likely_disputed import QuestionEvidence, _interval, _sampling_se, _slopes
 from audit.queries.judge_errors import MeasuredErrors
 from audit.stats.bootstrap import draws
 from audit.stats.case_mix import case_mix
@@ -267,4 +267,5 @@ def disputed_questions(rng: np.random.Generator, *, questions: int = 60, handboo
     found = [partitions(errors.evidence(one)) for one in matrices]
     evidence = QuestionEvidence(list(range(questions)), [handbooks] * questions, found, matrices)
     measured = MeasuredErrors(errors, 0.0, 0.0, 100)
-    yield share, *_ends(evidence, share_disputed(evidence.log_odds), measured)
+    found_share = share_disputed(evidence.log_odds)
+    yield share, *_interval(found_share, _sampling_se(evidence.log_odds, found_share), *_slopes(evidence, measured))
