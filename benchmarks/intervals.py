@@ -191,6 +191,10 @@ STATISTICS: Mapping[str, Statistic] = {
         {"judge differs": of(raters.by_group, alike=12), "judge hardly differs": of(raters.by_group, alike=40)},
         ("study_corrected_groups.corrected", "GROUPS_TABLE"),
     ),
+    "corrected by group, elsewhere": Statistic(
+        {"groups differ": raters.groups_elsewhere, "clustered errors": of(raters.groups_elsewhere, clustered=0.7)},
+        ("study_corrected_groups.elsewhere",),
+    ),
     "shared errors": Statistic(
         {"one item in twenty": raters.with_shared_errors}, ("study_shared_errors.value", "SHARED_ERRORS_TABLE")
     ),
