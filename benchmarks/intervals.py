@@ -192,7 +192,11 @@ STATISTICS: Mapping[str, Statistic] = {
         ("study_corrected_groups.corrected", "GROUPS_TABLE"),
     ),
     "corrected by group, elsewhere": Statistic(
-        {"groups differ": raters.groups_elsewhere, "clustered errors": of(raters.groups_elsewhere, clustered=0.7)},
+        {
+            "groups differ": raters.groups_elsewhere,
+            "clustered errors": of(raters.groups_elsewhere, clustered=0.7),
+            "judge differs": of(raters.groups_elsewhere, harder=1.0),
+        },
         ("study_corrected_groups.elsewhere",),
     ),
     "shared errors": Statistic(

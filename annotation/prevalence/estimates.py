@@ -269,7 +269,7 @@ LEAST_SLOPE = 0.2
 """A judge that hardly tells disagreement from agreement would make an interval endless by an error of its slope alone."""
 
 
-def total_interval(rate: CorrectedRate, judge: Interval) -> tuple[float, float]:
+def total_interval(rate: CorrectedRate, judge: Interval | tuple[float, float]) -> tuple[float, float]:
     """The 95 % interval of the corrected rate for other questions and other handbooks: the judge's errors and both samples.
 
     judge  the 95 % interval of the judge's own rate for other questions and other handbooks (audit.stats.clustered)

@@ -6,7 +6,6 @@ For PIs only: the judge's label and the handbooks are among them. Nothing that a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import pandas as pd
 
@@ -150,5 +149,5 @@ def corrected_parts(
 
 def _judge_elsewhere(con: Connection, by: str) -> dict[str, tuple[float, float]]:
     """The interval of the judge's own rate in each group, for other questions and other handbooks."""
-    rates = {BY_ORGAN: partial(organs, scope=ALL_HANDBOOKS), BY_TOPIC: topics, BY_CENTER: centers}[by](con)
+    rates = organs(con, scope=ALL_HANDBOOKS) if by == BY_ORGAN else topics(con) if by == BY_TOPIC else centers(con)
     return {str(name): (low, high) for name, low, high in zip(rates[by], rates["r_div_low"], rates["r_div_high"], strict=True)}

@@ -24,7 +24,7 @@ TWO_WAY = IntervalNote(
     UNSEEN,
 )
 BY_QUESTION = IntervalNote(
-    Population.QUESTIONS_TO_THESE,
+    Population.QUESTIONS_TO_THESE.as_judged,
     "pairs on one {question} count as related (cluster-robust variance, logit scale)",
     f"{UNSEEN} For figures other than shares, {{questions}} are resampled.",
 )

@@ -154,8 +154,9 @@ def test_without_the_judge_s_interval_nothing_is_said_of_elsewhere() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["groups differ", "clustered errors"])
-def test_the_interval_elsewhere_covers_the_rate_of_each_group(world: str) -> None:
-    found = held(STATISTICS["corrected by group, elsewhere"].worlds[world], 60)
-    assert 0.92 <= found.covered <= 0.99, found
-    assert found.unknown < 0.05
+def test_the_interval_elsewhere_covers_the_rate_of_each_group() -> None:
+    worlds = STATISTICS["corrected by group, elsewhere"].worlds.values()
+    found = [held(world, 70) for world in worlds]
+    assert min(one.covered for one in found) >= 0.92
+    assert np.mean([one.covered for one in found]) <= 0.99
+    assert max(one.unknown for one in found) < 0.05
