@@ -49,7 +49,7 @@ BY_QUESTION = (
     "planted_*.obeyed", "retrieval_answers.value", "stress_selective.*", "preferences.a_share", "preference_*.share",
     "study_preferences.*", "run_change*.r_div_*", "handbooks_moved*.share", "ablation.value", "run_agreement.value",
     "topic_likeness.value", "topics_in_one_theme.value", "found_states*.*", "silence*.share", "centers.absence",
-    "transitions.value", "judge.value", "COUPLES_TABLE",
+    "transitions.value", "judge.value", "COUPLES_TABLE", "differences.value", "judge_quotes.value",
 )  # fmt: skip
 SCORES = (
     "retrieval.*", "retrieval_organs.*", "retrieval_handbooks.*", "routing*.*", "source_shares*.first", "source_shares*.evidence",
