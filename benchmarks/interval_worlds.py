@@ -16,13 +16,13 @@ import pandas as pd
 from audit.evaluation.preferences import bradley_terry, side_effect
 from audit.metrics.judge import _rho
 from audit.metrics.likely_disputed import QuestionEvidence, _interval, _sampling_se, _slopes
-from audit.queries.judge_errors import MeasuredErrors
 from audit.stats.bootstrap import draws
 from audit.stats.case_mix import case_mix
 from audit.stats.clustered import clustered_ratio_interval, group_counts, ratio_interval, share_changes
 from audit.stats.intervals import Floats, wilson
 from audit.stats.latent_positions import JudgeErrors, partitions, share_disputed
 from audit.stats.means import mean_change, mean_interval
+from audit.stats.measured_errors import MeasuredErrors
 from audit.stats.misclassification import ErrorCounts, effective_trials, true_share
 from audit.stats.pair_table import EACH_QUESTION, RATES, one_group, rate_intervals, side_rate_intervals
 from audit.stats.paired import (
@@ -35,6 +35,7 @@ from audit.stats.paired import (
     pearson,
     spearman,
 )
+from audit.stats.partial_pooling import pooled_rates
 from audit.stats.prediction_powered import corrected_mean
 from benchmarks.coverage import WORLDS, Population
 
@@ -96,6 +97,14 @@ def independent_shares(rng: np.random.Generator, *, share: float, trials: int) -
     """A share of questions, each of which counts once."""
     low, high = wilson(rng.binomial(trials, share), trials)
     yield share, float(low), float(high)
+
+
+def pooled_errors(rng: np.random.Generator, *, spread: float, groups: int = 6) -> Held:
+    """Rates of groups of unlike size, each drawn towards all of them."""
+    rate = np.full(groups, 0.15) if not spread else rng.beta(0.15 / spread, 0.85 / spread, groups)
+    trials = rng.integers(6, 60, groups)
+    found = pooled_rates(rng.binomial(trials, rate), trials)
+    yield from zip(rate.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
 
 
 def theme_shares(rng: np.random.Generator, *, questions: int = 40, handbooks: int = 10) -> Held:
@@ -267,5 +276,5 @@ def disputed_questions(rng: np.random.Generator, *, questions: int = 60, handboo
     found = [partitions(errors.evidence(one)) for one in matrices]
     evidence = QuestionEvidence(list(range(questions)), [handbooks] * questions, found, matrices)
     measured = MeasuredErrors(errors, 0.0, 0.0, 100)
-    found_share = share_disputed(evidence.log_odds)
-    yield share, *_interval(found_share, _sampling_se(evidence.log_odds, found_share), *_slopes(evidence, measured))
+    estimate = share_disputed(evidence.log_odds)
+    yield share, *_interval(estimate, _sampling_se(evidence.log_odds, estimate), *_slopes(evidence, measured))

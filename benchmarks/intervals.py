@@ -48,8 +48,9 @@ BY_QUESTION = (
     "disagreement_bounds.value", "judge_checks.value", "judge_reading.value", "planted_*.value", "planted_*.lenient",
     "planted_*.obeyed", "retrieval_answers.value", "stress_selective.*", "preferences.a_share", "preference_*.share",
     "study_preferences.*", "run_change*.r_div_*", "handbooks_moved*.share", "ablation.value", "run_agreement.value",
+    "judge_quotes.value", "differences.value",
     "topic_likeness.value", "topics_in_one_theme.value", "found_states*.*", "silence*.share", "centers.absence",
-    "transitions.value", "judge.value", "COUPLES_TABLE", "differences.value", "judge_quotes.value",
+    "transitions.value", "judge.value", "COUPLES_TABLE",
 )  # fmt: skip
 SCORES = (
     "retrieval.*", "retrieval_organs.*", "retrieval_handbooks.*", "routing*.*", "source_shares*.first", "source_shares*.evidence",
@@ -198,6 +199,10 @@ STATISTICS: Mapping[str, Statistic] = {
             "judge differs": of(raters.groups_elsewhere, harder=1.0),
         },
         ("study_corrected_groups.elsewhere",),
+    ),
+    "rates of groups drawn towards all": Statistic(
+        {"groups differ": of(worlds.pooled_errors, spread=0.1), "groups are alike": of(worlds.pooled_errors, spread=0.0)},
+        ("JUDGE_ERRORS_TABLE",),
     ),
     "shared errors": Statistic(
         {"one item in twenty": raters.with_shared_errors}, ("study_shared_errors.value", "SHARED_ERRORS_TABLE")

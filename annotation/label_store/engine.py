@@ -191,8 +191,9 @@ def refuse_earlier_file(path: Path, name: object) -> None:
 
     Asked before the file is opened as a store, because that writes the journal mode into it.
     """
-    # SQLite takes no lock on an immutable file and writes nothing beside it. What it cannot read in this way is read when opened.
-    file = f"{path.resolve().as_uri()}?immutable=1"
+    # SQLite takes no lock on an immutable file, writes nothing beside it, and makes none that is missing. What it cannot read is
+    # read when the store is opened.
+    file = f"{path.resolve().as_uri()}?immutable=1&mode=ro"
     with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(file, uri=True)) as con:
         row = con.execute(f"select version_num from {BEFORE_RELEASE}").fetchone()
         raise AuditError(earlier_message(name, row and row[0]))

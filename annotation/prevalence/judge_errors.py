@@ -15,7 +15,7 @@ from audit.tables import Column, IntervalKind, IntervalNote, Population, TableSp
 from audit.vocabulary import LABELS
 
 NOT_RATED = "not rated"
-ERRORS_TABLE = TableSpec(
+JUDGE_ERRORS_TABLE = TableSpec(
     "Where the judge errs, by rated items",
     (
         Column.text("by", "Grouped by"), Column.text("group", "Group", words=LABEL.words), Column.count("n", "Rated", "items"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from annotation.prevalence.judge_errors import ERRORS_TABLE, TIME_NOTE, judge_errors_by_group, judge_errors_in_time
+from annotation.prevalence.judge_errors import JUDGE_ERRORS_TABLE, TIME_NOTE, judge_errors_by_group, judge_errors_in_time
 from annotation.ratings.table import Ratings
 from annotation.studies.item_groups import item_groups, pair_groups, rated_at, unrated_groups
 from audit.charts.errors_in_time import cusum_figure
@@ -44,11 +44,11 @@ def rated_section(run: Run) -> None:
     groups, missing = _groups(run, source)
     errors = judge_errors_by_group(source.ratings, groups, missing)
     counts(run, "{title}: {n} rated pairs.", title=source.title, n=f"{source.rated:,}")
-    table(errors, "judge_errors", ERRORS_TABLE.columns, rows=12, decimals=1)
-    exported = with_population_column(errors, ERRORS_TABLE.population, IntervalKind.CREDIBLE)
+    table(errors, "judge_errors", JUDGE_ERRORS_TABLE.columns, rows=12, decimals=1)
+    exported = with_population_column(errors, JUDGE_ERRORS_TABLE.population, IntervalKind.CREDIBLE)
     csv_button(exported, "judge_errors", f"{run.run_id}_judge_errors.csv")
     with st.popover("How this is computed", icon=":material/functions:"):
-        for note in ERRORS_TABLE.notes:
+        for note in JUDGE_ERRORS_TABLE.notes:
             st.text(note)
     st.header("Does the judge err more often over time?", anchor=False)
     if source.study_id:

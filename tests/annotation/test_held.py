@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -57,6 +58,15 @@ def test_a_store_that_lost_its_accounts_is_neither_opened_nor_served_nor_backed_
     assert not (tmp_path / "new.db").exists()
     restore(url, tmp_path / "older.db", NOW)
     open_label_store(url).close()
+
+
+def test_a_new_store_is_its_accounts_own_whatever_the_mask_of_the_process(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        open_label_store(f"sqlite:///{tmp_path}/new.db").close()
+    finally:
+        os.umask(before)
+    assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []
 
 
 def test_no_other_account_of_the_machine_reads_the_hashes_of_passwords(path: Path) -> None:

@@ -30,7 +30,7 @@ def test_every_share_lies_in_its_interval(store):
     found = labels(store(FOUR))
     assert (found["share_low"] <= found["share"]).all()
     assert (found["share"] <= found["share_high"]).all()
-    assert (found["share_of_judged_high"] > found["share_of_judged_low"]).sum() == 5
+    assert (found["share_of_judged_high"] > found["share_of_judged_low"]).sum() == 4  # one would be 0 to 1: not known
 
 
 def test_a_run_without_pairs_has_counts_of_zero_and_no_shares(store):
