@@ -39,6 +39,16 @@ class Population(StrEnum):
     RATERS = "these pairs as such raters would label them"
     AS_HEADED = "what the headings of its columns name"
 
+    @property
+    def as_judged(self) -> str:
+        """The same of an interval made from the judge's labels alone: it has none of the judge's errors."""
+        return f"{self}, as this judge labels"
+
+    @property
+    def as_judged_twice(self) -> str:
+        """As `as_judged`, where two runs, and perhaps two judges, are compared."""
+        return f"{self}, as each run's judge labels"
+
 
 class IntervalKind(StrEnum):
     """How the 95 % of an interval are meant."""
@@ -54,9 +64,9 @@ class IntervalKind(StrEnum):
 class IntervalNote(str):
     """The footnote on the 95 % intervals of a table: their population, and how they were made."""
 
-    population: Population
+    population: str
 
-    def __new__(cls, population: Population, method: str = "", more: str = "") -> IntervalNote:
+    def __new__(cls, population: str, method: str = "", more: str = "") -> IntervalNote:
         """`method` follows a colon; `more` is a further sentence."""
         how = f": {method}" if method else ""
         after = f" {more}" if more else ""

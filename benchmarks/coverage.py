@@ -161,22 +161,25 @@ def total_coverage(population: Population, questions: int, handbooks: int, per_l
     return TotalCoverage(judge, corrected, total, float(np.nanmean(widths)), float(Z * np.nanstd(rates)))
 
 
-def _judged_and_rated(pairs: Pairs, per_label: int, rng: np.random.Generator, clustered: float = 0.0) -> tuple[Pairs, Ratings]:
+def _judged_and_rated(
+    pairs: Pairs, per_label: int, rng: np.random.Generator, clustered: float = 0.0, harder: npt.ArrayLike = 0.0
+) -> tuple[Pairs, Ratings]:
     """The pairs with a judge's labels instead of the true ones, and the true labels of some of each of its labels.
 
     clustered  standard deviation, on the logit scale, of how much oftener the judge errs on a question, and with a handbook; the
                shares of its errors over all questions and handbooks stay about the same
+    harder     how much oftener it errs on each pair, on the same scale
     """
     present, true = pairs.outcome != PRESCREENED, pairs.outcome == Label.DIVERGENT.code
     chance = np.where(true, 1 - MISSED, FALSE_ALARMS)
+    harder = np.broadcast_to(np.asarray(harder, dtype=float), true.shape)
     if clustered:
         on_question, with_handbook = (
             rng.normal(0, clustered, int(code.max()) + 1) for code in (pairs.question, pairs.couple % COUPLE_BASE)
         )
-        harder = (
-            on_question[pairs.question] + with_handbook[pairs.couple // COUPLE_BASE] + with_handbook[pairs.couple % COUPLE_BASE]
-        )
-        chance = expit(logit(chance) + np.where(true, -harder, harder))
+        first, second = pairs.couple // COUPLE_BASE, pairs.couple % COUPLE_BASE
+        harder = harder + on_question[pairs.question] + with_handbook[first] + with_handbook[second]
+    chance = expit(logit(chance) + np.where(true, -harder, harder))
     called = rng.random(len(true)) < chance
     names = {label.code: label.value for label in (Label.CONSISTENT, Label.DIVERGENT)}
     judged = np.where(present, np.where(called, Label.DIVERGENT.code, Label.CONSISTENT.code), PRESCREENED).astype(np.uint8)

@@ -29,6 +29,7 @@ from annotation.prevalence.shared_errors import shared_errors
 from annotation.ratings.gold import confirmed_calls, human_labels
 from annotation.ratings.table import Ratings, ratings_from
 from audit.stats.intervals import Floats
+from audit.stats.pair_table import RATES, Pairs, rate_intervals
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from benchmarks.coverage import WORLDS, _judged_and_rated, _rate
 from benchmarks.interval_worlds import Held
@@ -206,6 +207,24 @@ def by_group(rng: np.random.Generator, *, alike: float = 12, groups: int = 6, pe
     )
     truth = (pairs * rates).sum(axis=1) / pairs.sum(axis=1)
     yield from zip(truth, found["corrected_low"], found["corrected_high"], strict=True)
+
+
+def groups_elsewhere(rng: np.random.Generator, *, clustered: float = 0.0, harder: float = 0.0, per_label: int = 60) -> Held:
+    """R_div of other questions and handbooks in three groups that differ in it; `harder`: the judge errs oftener in one."""
+    kinds, of = rng.integers(2, size=12), {name: WORLDS[name] for name in ("policies", "both effects", "policies, effects")}
+    drawn = [population.sample(30, 12, rng, kinds) for population in of.values()]
+    question = np.concatenate([30 * number + pairs.question for number, pairs in enumerate(drawn)])
+    couple, outcome = (np.concatenate([getattr(pairs, name) for pairs in drawn]) for name in ("couple", "outcome"))
+    judged, ratings = _judged_and_rated(Pairs(question, couple, outcome), per_label, rng, clustered, harder * (question < 30))
+    names = np.array(list(of))
+    group, label = names[question // 30], np.where(judged.outcome < len(WORDS), WORDS[judged.outcome % len(WORDS)], WORDS[0])
+    counts = pd.DataFrame({"group": group, "label": label}).value_counts().rename("pairs").reset_index()
+    members = [group[int(item[1:])] for item in ratings.items]
+    intervals = rate_intervals(judged, np.eye(3, dtype=np.float32)[:, np.unique(question) // 30], {"r_div": RATES["r_div"]})
+    ends = dict(zip(names, zip(*intervals["r_div"], strict=True), strict=True))
+    found = corrected_by_group(ratings, pd.DataFrame({"item_id": ratings.items, "group": members}), counts, elsewhere=ends)
+    for name, low, high in zip(found["group"], found["elsewhere_low"], found["elsewhere_high"], strict=True):
+        yield of[name].rates()["r_div"], low, high
 
 
 def random_sample(rng: np.random.Generator, *, per_label: int = 40) -> Held:

@@ -192,6 +192,14 @@ STATISTICS: Mapping[str, Statistic] = {
         {"judge differs": of(raters.by_group, alike=12), "judge hardly differs": of(raters.by_group, alike=40)},
         ("study_corrected_groups.corrected", "GROUPS_TABLE"),
     ),
+    "corrected by group, elsewhere": Statistic(
+        {
+            "groups differ": raters.groups_elsewhere,
+            "clustered errors": of(raters.groups_elsewhere, clustered=0.7),
+            "judge differs": of(raters.groups_elsewhere, harder=1.0),
+        },
+        ("study_corrected_groups.elsewhere",),
+    ),
     "rates of groups drawn towards all": Statistic(
         {"groups differ": of(worlds.pooled_errors, spread=0.1), "groups are alike": of(worlds.pooled_errors, spread=0.0)},
         ("JUDGE_ERRORS_TABLE",),

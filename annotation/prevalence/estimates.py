@@ -267,9 +267,11 @@ def disagreement_rate(disagreeing: Floats, absent: Floats, rated: Floats, design
 
 LEAST_SLOPE = 0.2
 """A judge that hardly tells disagreement from agreement would make an interval endless by an error of its slope alone."""
+WIDEST = 0.99
+"""From nearly 0 to nearly 1 an interval says nothing, so none is given."""
 
 
-def total_interval(rate: CorrectedRate, judge: Interval) -> tuple[float, float]:
+def total_interval(rate: CorrectedRate, judge: Interval | tuple[float, float]) -> tuple[float, float]:
     """The 95 % interval of the corrected rate for other questions and other handbooks: the judge's errors and both samples.
 
     judge  the 95 % interval of the judge's own rate for other questions and other handbooks (audit.stats.clustered)
@@ -281,7 +283,8 @@ def total_interval(rate: CorrectedRate, judge: Interval) -> tuple[float, float]:
     It takes the judge's errors as independent of question and handbook.
 
     In simulated runs it covers the true rate in 95 to 99 % (`python -m benchmarks.coverage --total`). NaN where one of the parts
-    is unknown, and where no rated pair disagrees, or every one: how the judge's rate carries over is then not known.
+    is unknown, and where no rated pair disagrees, or every one: how the judge's rate carries over is then not known; and where it
+    would be wider than WIDEST.
     """
     if not (0 < rate.value < 1 and 0 < rate.judge < 1) or math.isnan(rate.slope):
         return math.nan, math.nan
@@ -289,7 +292,8 @@ def total_interval(rate: CorrectedRate, judge: Interval) -> tuple[float, float]:
     own = _logit_distances(rate.value, rate.low, rate.high)
     spread = _logit_distances(rate.judge, float(judge[0]), float(judge[1]))
     below, above = (math.hypot(here, carried * elsewhere) for here, elsewhere in zip(own, spread, strict=True))
-    return float(expit(logit(rate.value) - below)), float(expit(logit(rate.value) + above))
+    low, high = float(expit(logit(rate.value) - below)), float(expit(logit(rate.value) + above))
+    return (low, high) if high - low <= WIDEST else (math.nan, math.nan)
 
 
 def _logit_distances(value: float, low: float, high: float) -> tuple[float, float]:

@@ -15,7 +15,10 @@ from annotation.label_store.studies import ItemKind
 from annotation.prevalence.by_group import corrected_by_group
 from annotation.ratings.table import Ratings
 from annotation.studies.verdict_store import verdicts_by_item
+from audit.metrics.handbooks import centers
+from audit.metrics.questions import organs, topics
 from audit.queries.group_labels import GROUPINGS, group_labels
+from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.store.connection import Connection, frame
 from audit.vocabulary import LABELS
 
@@ -119,7 +122,10 @@ def _by_length(items: pd.DataFrame) -> pd.DataFrame:
 # -- The corrected disagreement rate of each organ, topic and center of a run --------------------------------
 
 
-COLUMNS = ("by", "group", "present", "judge", "corrected", "corrected_low", "corrected_high", "n", "own")
+COLUMNS = (
+    "by", "group", "present", "judge", "corrected", "corrected_low", "corrected_high", "elsewhere", "elsewhere_low",
+    "elsewhere_high", "n", "own",
+)  # fmt: skip
 
 
 def corrected_parts(
@@ -132,5 +138,16 @@ def corrected_parts(
     if con is None or ratings.design is None:
         return pd.DataFrame(columns=list(COLUMNS))
     groups = pair_groups(items, con)
-    parts = [corrected_by_group(ratings, groups[groups["by"] == by], group_labels(con, by)).assign(by=by) for by in groupings]
+    parts = [
+        corrected_by_group(
+            ratings, groups[groups["by"] == by], group_labels(con, by), elsewhere=_judge_elsewhere(con, by)
+        ).assign(by=by)
+        for by in groupings
+    ]
     return pd.concat(parts, ignore_index=True)[list(COLUMNS)]
+
+
+def _judge_elsewhere(con: Connection, by: str) -> dict[str, tuple[float, float]]:
+    """The interval of the judge's own rate in each group, for other questions and other handbooks."""
+    rates = organs(con, scope=ALL_HANDBOOKS) if by == BY_ORGAN else topics(con) if by == BY_TOPIC else centers(con)
+    return {str(name): (low, high) for name, low, high in zip(rates[by], rates["r_div_low"], rates["r_div_high"], strict=True)}

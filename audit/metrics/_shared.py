@@ -19,19 +19,23 @@ UNSEEN = (
     "wider of both."
 )
 TWO_WAY = IntervalNote(
-    Population.QUESTIONS_AND_HANDBOOKS, "pairs that share either count as related (cluster-robust variance, logit scale)", UNSEEN
+    Population.QUESTIONS_AND_HANDBOOKS.as_judged,
+    "pairs that share either count as related (cluster-robust variance, logit scale)",
+    UNSEEN,
 )
 BY_QUESTION = IntervalNote(
-    Population.QUESTIONS_TO_THESE,
+    Population.QUESTIONS_TO_THESE.as_judged,
     "pairs on one {question} count as related (cluster-robust variance, logit scale)",
     f"{UNSEEN} For figures other than shares, {{questions}} are resampled.",
 )
 OWN_FIXED = IntervalNote(
-    Population.OTHERS_TO_COMPARE,
+    Population.OTHERS_TO_COMPARE.as_judged,
     "pairs that share {a_question} or another's {handbook} count as related (cluster-robust variance, logit scale)",
     f"{UNSEEN} Absence depends only on the group's own answers, so {{questions}} are the units.",
 )
-OTHER_HANDBOOKS = IntervalNote(Population.HANDBOOKS, "pairs that share {a_handbook} count as related (cluster-robust variance)")
+OTHER_HANDBOOKS = IntervalNote(
+    Population.HANDBOOKS.as_judged, "pairs that share {a_handbook} count as related (cluster-robust variance)"
+)
 ANY_DISPUTE = (
     "pct_any_div grows with the number of {handbooks}, because one disagreeing pair makes {a_question} disputed: compare it only "
     "between groups with as many."

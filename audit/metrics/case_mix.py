@@ -46,7 +46,7 @@ NOTES = (
     "prior of unknown spread). Its interval and that of its rank are credible intervals: where these overlap, the order is not "
     "known.",
     IntervalNote(
-        Population.QUESTIONS_TO_THESE,
+        Population.QUESTIONS_TO_THESE.as_judged,
         "exact Poisson, widened because disagreements on one {question} cluster (Spiegelhalter 2005)",
     ),
     f"Stands out: by permutation within {{questions}}; in a run where nobody differs, {FALSE_DISCOVERIES:.0%} of the time "

@@ -159,7 +159,7 @@ DISPUTED_SHARES_TABLE = TableSpec(
     (
         RATE_MEANINGS["pct_any_div"], ANY_DISPUTE,
         IntervalNote(
-            Population.QUESTIONS_TO_THESE, "{questions} are the units (Wilson 1927)",
+            Population.QUESTIONS_TO_THESE.as_judged, "{questions} are the units (Wilson 1927)",
             "No interval can generalise to other {handbooks}: with more of them, more {questions} show some disagreement.",
         ),
     ),

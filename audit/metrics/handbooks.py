@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, WILSON, by_question
+from audit.metrics._shared import ABSENCE, DISAGREEING, HANDBOOKS, OWN_FIXED, PRESENT, UNSCORED, by_question
 from audit.queries.concerned import concerned
 from audit.queries.lookup import require_answers, require_one_of
 from audit.queries.pair_counts import ALL_HANDBOOKS, BY_COUPLE, IN_SCOPE, SCOPES, read_pairs
@@ -14,7 +14,7 @@ from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Interval, with_interval, with_wilson
 from audit.stats.pair_table import RATES, Pairs, side_rate_intervals
 from audit.store.connection import Connection, frame
-from audit.tables import Column, TableSpec
+from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.terms import RATE_MEANINGS, RATE_TITLES
 
 COUNTS = ("pairs", "scored", "unscored", "absent_pairs", "present", "consistent", "disagreeing")
@@ -86,7 +86,10 @@ PAIRS_TABLE = TableSpec(
         Column.count("disagreeing", "Disagreeing", "{questions}"), Column.share("r_abs", "Not addressed", "r_abs"),
         Column.share("r_div", "Disagreement", "R_div"),
     ),
-    (f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}", WILSON),
+    (
+        f"{RATE_TITLES['r_div']}: {RATE_MEANINGS['r_div']}",
+        IntervalNote(Population.QUESTIONS.as_judged, "{questions} are the units (Wilson 1927)"),
+    ),
     printed_rows=30,
 )  # fmt: skip
 HANDBOOKS_GLOSSARY = {"absence of {a_handbook}": "Of the {questions} that {a_handbook} was asked, the share it does not address."}

@@ -184,9 +184,9 @@ FIGURES = {
 }
 OTHERS, THESE, OTHER_QUESTIONS = "others", "these", "other questions"
 POPULATIONS = {
-    OTHERS: str(Population.QUESTIONS_AND_HANDBOOKS),
+    OTHERS: Population.QUESTIONS_AND_HANDBOOKS.as_judged,
     THESE: "these pairs; no interval",
-    OTHER_QUESTIONS: str(Population.QUESTIONS_TO_THESE),
+    OTHER_QUESTIONS: Population.QUESTIONS_TO_THESE.as_judged,
 }
 DISAGREEMENT_BOUNDS_SQL = f"""
 with {BY_QUESTION}

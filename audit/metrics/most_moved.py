@@ -87,7 +87,7 @@ QUESTIONS_TABLE = TableSpec(
         BY_LOWER_END,
         PARTS,
         IntervalNote(
-            Population.HANDBOOKS,
+            Population.HANDBOOKS.as_judged_twice,
             "Wilson 1927, with as many trials as there are couples that share no {handbook}",
             "If one {handbook}'s answer differs, all its pairs may change.",
         ),
@@ -102,7 +102,7 @@ HANDBOOKS_TABLE = TableSpec(
         BY_LOWER_END,
         PARTS,
         "A pair counts for both its {handbooks}, so the rows add up to twice the number of changed pairs.",
-        IntervalNote(Population.QUESTIONS_TO_THESE, "{questions} are clusters"),
+        IntervalNote(Population.QUESTIONS_TO_THESE.as_judged_twice, "{questions} are clusters"),
     ),
     printed_rows=30,
 )

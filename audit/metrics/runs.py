@@ -42,7 +42,7 @@ RATES_TABLE = TableSpec(
         "Change: the second run minus the first.",
         MANY_INTERVALS,
         IntervalNote(
-            Population.QUESTIONS_TO_THESE,
+            Population.QUESTIONS_TO_THESE.as_judged_twice,
             "they are resampled, one draw for both runs (of shares of {questions}: Newcombe's, for trials made twice)",
         ),
         TWO_RUNS,
@@ -166,7 +166,7 @@ CHANGE_TABLE = TableSpec(
         "of R_div; that of the pairs present in both is judgement alone: about 0 where retrieval reveals disagreement and does "
         "not create it (Melitz and Polanec 2015).",
         IntervalNote(
-            Population.QUESTIONS_TO_THESE,
+            Population.QUESTIONS_TO_THESE.as_judged_twice,
             "they are resampled, one draw for both runs; none where fewer than five contribute",
             "R_div of a part: {questions} as clusters.",
         ),
@@ -310,7 +310,7 @@ MEAN_TABLE = TableSpec(
     (
         "Each {organ} of the {questions} counts once, general questions among them, however many pairs it has.",
         "Change: the second run minus the first, on these {organs}.",
-        IntervalNote(Population.QUESTIONS_TO_THESE, "they are resampled, one draw for both runs"),
+        IntervalNote(Population.QUESTIONS_TO_THESE.as_judged_twice, "they are resampled, one draw for both runs"),
         TWO_RUNS,
     ),
 )

@@ -127,7 +127,7 @@ RHO_TABLE = TableSpec(
         "Among all ranked the two rankings agree whatever the weights, because whatever has no disagreement is last in both; "
         "so the comparison is repeated among those with a disagreement. Rate and mean significance: whether advice that differs "
         "more often also differs more gravely, per disagreeing pair.",
-        IntervalNote(Population.UNITS, "units are resampled"),
+        IntervalNote(Population.UNITS.as_judged, "units are resampled"),
     ),
 )  # fmt: skip
 RHO_GLOSSARY = {"Spearman's rho": "How far two rankings agree: 1 the same order, 0 no connection, -1 the reverse."}

@@ -34,7 +34,7 @@ TABLE = TableSpec(
     ),
     (
         f"Only {{questions}} on which at least {LEAST} others answer and were compared with it; most is more than half of them.",
-        IntervalNote(Population.HANDBOOKS),
+        IntervalNote(Population.HANDBOOKS.as_judged),
     ),
 )  # fmt: skip
 

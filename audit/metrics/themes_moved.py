@@ -58,7 +58,9 @@ TABLE = TableSpec(
         "run among these.",
         "A theme rises or falls where the interval of its change excludes 0, each theme by itself: of 20 themes that do not "
         "change, about one is flagged by chance. Too few questions: fewer than five.", THEME,
-        IntervalNote(Population.QUESTIONS_AND_HANDBOOKS, "pairs of either run that share one of them count as related"),
+        IntervalNote(
+            Population.QUESTIONS_AND_HANDBOOKS.as_judged_twice, "pairs of either run that share one of them count as related"
+        ),
     ),
 )  # fmt: skip
 GLOSSARY = {"rising theme": "A theme whose share of all disagreement is larger in the second run, beyond its 95 % interval."}

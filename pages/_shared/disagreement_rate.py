@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import interval, percent
-from audit.metrics.questions import organs
 from audit.store.runs import Run
+from audit.tables import Population
 from audit.vocabulary import Raters
 from pages._shared.rating_sources import headline_pair
 from pages._shared.widgets import counts, say
@@ -38,7 +38,7 @@ def disagreement_rate(run: Run, total: pd.Series) -> None:
     st.markdown(say(run, CORRECTED, corrected=percent(rate.value), judge=percent(rate.judge), span=span))
     own = interval(rate.low, rate.high) or "unknown"
     note = "" if pair.final else "; labelling is not finished"
-    template = BASIS.replace("{population}", organs.table.population or "")
+    template = BASIS.replace("{population}", Population.QUESTIONS_AND_HANDBOOKS)
     counts(run, template, who=labels_of(pair.kind), n=f"{rate.n:,}", note=note, own=own)
 
 

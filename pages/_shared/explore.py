@@ -84,7 +84,7 @@ MEANING = (
     "{title}: {n} rated pairs show how often raters confirm each of the judge's labels. The figures of each row are "
     "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
 )
-SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "present", "n")
+SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "elsewhere", "present", "n")
 
 
 def corrected_groups(run: Run, by: str) -> None:

@@ -44,9 +44,9 @@ def test_where_no_pair_disagrees_the_interval_is_wilsons_and_the_footnote_says_s
 
 def test_a_table_says_of_which_population_its_intervals_speak(material: ExportContext):
     organs, disputed = (own_table(name)(material) for name in ("organs", "disputed_shares"))
-    assert organs.population == "other topics of concern and other handbooks like these"
+    assert organs.population == "other topics of concern and other handbooks like these, as this judge labels"
     assert set(organs.typed()["95 % intervals speak of"]) == {organs.population}
-    assert disputed.population == "other topics of concern put to these handbooks"
+    assert disputed.population == "other topics of concern put to these handbooks, as this judge labels"
 
 
 def test_the_share_that_grows_with_the_number_of_handbooks_has_its_interval_in_a_table_of_its_own(material: ExportContext):
@@ -67,10 +67,10 @@ def test_the_file_of_one_metric_has_the_population_too_and_no_interval_of_anothe
     organs, disputed, labels = (
         metric_frame(name, METRICS[name](material.con), material.run) for name in ("organs", "disputed_shares", "composition")
     )
-    assert set(organs[POPULATION]) == {"other topics of concern and other handbooks like these"}
+    assert set(organs[POPULATION]) == {"other topics of concern and other handbooks like these, as this judge labels"}
     assert "pct_any_div" in organs
     assert "pct_any_div_low" not in organs
-    assert set(disputed[POPULATION]) == {"other topics of concern put to these handbooks"}
+    assert set(disputed[POPULATION]) == {"other topics of concern put to these handbooks, as this judge labels"}
     assert POPULATION not in labels  # counts have no intervals
 
 

@@ -101,6 +101,12 @@ def test_a_metric_with_intervals_names_their_population_and_one_table_has_only_o
     assert spec.population or in_a_column or "95 %" not in METRICS[name].docstring, f"{name}: give its table an IntervalNote"
 
 
+def test_no_rate_by_the_judge_s_labels_alone_is_given_out_for_the_true_one():
+    bare = {Population.QUESTIONS_AND_HANDBOOKS, Population.OTHERS_TO_COMPARE, Population.HANDBOOKS}
+    assert not {name for name, metric in METRICS.items() if metric.table.population in bare}
+    assert METRICS["organs"].table.population == Population.QUESTIONS_AND_HANDBOOKS.as_judged
+
+
 def test_intervals_of_two_populations_do_not_share_a_table():
     both = IntervalNote(Population.QUESTIONS), IntervalNote(Population.QUESTIONS_AND_HANDBOOKS)
     with pytest.raises(ValueError, match="'T' mixes intervals"):

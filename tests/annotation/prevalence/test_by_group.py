@@ -9,9 +9,11 @@ from scipy.special import expit, logit
 from scipy.stats import spearmanr
 
 from annotation.prevalence.by_group import corrected_by_group
+from annotation.prevalence.estimates import corrected_disagreement, total_interval
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.studies.item_groups import corrected_parts
 from audit.errors import AuditError
+from benchmarks.intervals import STATISTICS, held
 
 Item = tuple[str, str, str]
 """Label by people, label by the judge, group."""
@@ -125,3 +127,36 @@ def test_without_a_run_or_a_design_nothing_is_corrected() -> None:
     )
     with pytest.raises(AuditError, match="design_weight"):
         corrected_by_group(plain, members, counted(heart={"DIVERGENT": 1}))
+
+
+def test_a_group_that_is_the_whole_run_has_the_run_s_figure_and_both_its_intervals() -> None:
+    items = [("DIVERGENT", "DIVERGENT"), ("COMPLEMENTARY", "DIVERGENT"), ("COMPLEMENTARY", "COMPLEMENTARY")] * 9
+    ratings, groups = study([(*labels, "kidney") for labels in [*items, ("DIVERGENT", "COMPLEMENTARY"), ("ABSENT", "ABSENT")]])
+    counts = counted(kidney={"DIVERGENT": 180, "COMPLEMENTARY": 100, "ABSENT": 10})
+    (row,) = corrected_by_group(ratings, groups, counts, elsewhere={"kidney": (0.5, 0.75)}).to_dict("records")
+    run = corrected_disagreement(ratings)
+    assert (row["corrected"], row["corrected_low"], row["corrected_high"]) == (run.value, run.low, run.high)
+    assert (row["elsewhere"], row["elsewhere_low"], row["elsewhere_high"]) == (run.value, *total_interval(run, (0.5, 0.75)))
+    # A part of the run is near to it, by its own formula: value and slope are the same, the interval of these pairs is not
+    (part,) = corrected_by_group(
+        ratings, groups, counts.assign(pairs=counts["pairs"] // 10), elsewhere={"kidney": (0.5, 0.75)}
+    ).to_dict("records")
+    assert part["corrected"] == pytest.approx(run.value)
+    assert [part["elsewhere_low"], part["elsewhere_high"]] == pytest.approx(
+        [row["elsewhere_low"], row["elsewhere_high"]], abs=0.03
+    )
+
+
+def test_without_the_judge_s_interval_nothing_is_said_of_elsewhere() -> None:
+    ratings, groups = study([("DIVERGENT", "DIVERGENT", "heart"), ("COMPLEMENTARY", "DIVERGENT", "heart")] * 5)
+    table = corrected_by_group(ratings, groups, counted(heart={"DIVERGENT": 50, "COMPLEMENTARY": 50}))
+    assert table[["elsewhere_low", "elsewhere_high"]].isna().all(axis=None)
+
+
+@pytest.mark.slow
+def test_the_interval_elsewhere_covers_the_rate_of_each_group() -> None:
+    worlds = STATISTICS["corrected by group, elsewhere"].worlds.values()
+    found = [held(world, 70) for world in worlds]
+    assert min(one.covered for one in found) >= 0.92
+    assert np.mean([one.covered for one in found]) <= 0.99
+    assert max(one.unknown for one in found) < 0.05

@@ -91,6 +91,11 @@ def test_without_one_of_its_parts_there_is_no_total_interval(changed: dict[str, 
     assert np.isnan(total_interval(CorrectedRate(**known | changed, n=80, pairs=4000), (0.16, 0.26))).all()
 
 
+def test_from_nearly_nothing_to_nearly_all_is_no_total_interval() -> None:
+    rate = CorrectedRate(judge=0.09, value=0.11, low=0.03, high=0.36, n=120, pairs=680, slope=0.37)
+    assert np.isnan(total_interval(rate, (0.0001, 0.95))).all()
+
+
 def test_the_total_interval_covers_the_rate_elsewhere_where_the_two_others_do_not() -> None:
     found = total_coverage(WORLDS["policies"], 60, 9, per_label=40, samples=120)
     assert found.covered >= 0.92
