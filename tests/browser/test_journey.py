@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -82,8 +84,10 @@ def test_in_a_narrow_window_a_row_opens_over_the_list_and_in_a_wide_one_both_scr
     expect(page.locator(".position").first).to_be_in_viewport()
 
 
-def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path, browser: Browser) -> None:
-    with server(demo_data) as address:
+def test_a_copied_link_may_be_the_first_thing_a_server_is_asked(demo_data: Path, tmp_path: Path, browser: Browser) -> None:
+    # The demo's own folder is served already, and one server holds its studies
+    folder = shutil.copytree(demo_data, tmp_path / "data", ignore=shutil.ignore_patterns("studies.db*"), copy_function=os.link)
+    with server(folder) as address:
         page = Dashboard(address, browser).open("/disagreements?words=alcohol")
         expect(page.get_by_role("link", name="Explore")).to_be_visible()
         expect(page.get_by_label("Words")).to_have_value("alcohol")
