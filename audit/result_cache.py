@@ -40,7 +40,7 @@ AS_THEY_ARE = (
     "judge_checks", "disagreement_bounds", "label_entropy", "composition", "question_sources", "routing", "source_shares",
     "systems", "composite", "system_differences", "downstream", "when_to_retrieve", "judge_calibration", "criteria_scores",
     "corrected_composite", "corrected_preference", "preferences", "bradley_terry", "preference_alignment", "preference_raters",
-    "preference_effects", "disputed_share_corrected", "likely_disputed", "dispute_decisions",
+    "preference_effects", "disputed_share_corrected", "likely_disputed", "doubted_labels", "dispute_decisions",
 )  # fmt: skip
 KEPT: Mapping[str, tuple[Arguments, ...]] = {
     **dict.fromkeys(AS_THEY_ARE, ({},)),

@@ -274,7 +274,7 @@ def disputed_questions(rng: np.random.Generator, *, questions: int = 60, handboo
         np.fill_diagonal(called, np.nan)
         matrices.append(called)
     found = [partitions(errors.evidence(one)) for one in matrices]
-    evidence = QuestionEvidence(list(range(questions)), [handbooks] * questions, found, matrices)
+    evidence = QuestionEvidence(list(range(questions)), [np.arange(handbooks)] * questions, found, matrices)
     measured = MeasuredErrors(errors, 0.0, 0.0, 100)
     estimate = share_disputed(evidence.log_odds)
     yield share, *_interval(estimate, _sampling_se(evidence.log_odds, estimate), *_slopes(evidence, measured))

@@ -62,10 +62,14 @@ GLOSSARY = {
 
 
 class QuestionEvidence(NamedTuple):
-    """What the labels of a run say of each question with a present pair; lists and arrays in the order of `questions`."""
+    """What the labels of a run say of each question with a present pair; lists and arrays in the order of `questions`.
+
+    members    the numbers of its handbooks
+    disagrees  (handbooks, handbooks), 1 where the judge calls a disagreement, 0 an agreement, NaN without a present pair
+    """
 
     questions: list[int]
-    handbooks: list[int]
+    members: list[Ints]
     found: list[Partitions]
     disagrees: list[Floats]
 
@@ -95,7 +99,7 @@ def likely_disputed(con: Connection) -> pd.DataFrame:
     numbers = [one.numbers(share) for one in evidence.found]
     known = pd.DataFrame(
         {
-            "handbooks": evidence.handbooks, "probability": probability,
+            "handbooks": list(map(len, evidence.members)), "probability": probability,
             "positions": [max(each, key=lambda number: each[number]) for each in numbers],
             "listed": np.where(listed(probability, FALSE_DISCOVERIES), "yes", "no"),
         },
@@ -229,7 +233,7 @@ def _evidence(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     for place, cited in enumerate(differing):
         if not np.isnan(cited).all():
             found[place] = partitions(evidence[place] + amounts.evidence(cited))
-    return QuestionEvidence(question.tolist(), [len(one) for one in disagrees], found, disagrees)
+    return QuestionEvidence(question.tolist(), [handbooks for handbooks, _ in called], found, disagrees)
 
 
 def _called(columns: dict[str, np.ndarray], start: int, end: int) -> tuple[Ints, Floats]:

@@ -126,6 +126,12 @@ class Partitions:
             moved = _log_sum(np.log(self.weight) + _within(self.drawn, change))
         return self.log_odds + float(moved) - float(change.sum() / 2)
 
+    def together(self, share: float) -> Floats:
+        """(handbooks, handbooks), the probability that two share a position."""
+        same = np.einsum("d,dij->ij", self.weight, self.drawn[:, :, None] == self.drawn[:, None, :])
+        apart = self.disputed(share)
+        return np.asarray(1 - apart + apart * same)
+
     def numbers(self, share: float) -> dict[int, float]:
         """The probability of each number of positions."""
         apart = self.disputed(share)

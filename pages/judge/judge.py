@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names, interval, percent
-from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, PLANTED, QUOTES, READING, one_row_per_check
+from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, DOUBTED, PLANTED, QUOTES, READING, one_row_per_check
 from audit.formatting import fixed
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
@@ -302,6 +302,7 @@ with page("Judge", LEAD) as run:
     reading = load(READING.metric, run)
     judge_section(run, reading)
     rated_section(run)
+    sections.show(run, DOUBTED)
     sections.show(run, QUOTES)
     sections.show(run, DIFFERENCES)
     consistency_section(run)

@@ -12,6 +12,7 @@ from audit.exports.context import ExportContext
 from audit.exports.sections.model import SectionSpec, TableMaker, if_empty, listed_as, most_of, own_table
 from audit.exports.table_model import Picture
 from audit.metrics import Metric
+from audit.metrics.doubted_labels import doubted_labels
 from audit.metrics.grounds import differences, judge_quotes
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length, judge_reading
 from audit.metrics.planted import BY_VARIANT, planted_changes, planted_items, planted_labels
@@ -51,6 +52,14 @@ DIFFERENCES = SectionSpec(
     key="differences",
     heading="Why the advice differs, as the judge says",
     columns=("part", "name", "value", "count", "of"),
+)
+DOUBTED = SectionSpec(
+    doubted_labels,
+    key="doubted",
+    heading="Which labels do the other labels of their {question} contradict?",
+    empty="No label of this run is more likely wrong than right, by the other labels of its {question}.",
+    sentence="Read these pairs first: nothing is changed in the run, and no rate leaves them out.",
+    rows=8,
 )
 PLANTED = SectionSpec(
     planted_changes,

@@ -215,7 +215,7 @@ LABEL_TABLES: tuple[TableMaker, ...] = (
     own_table("organs"),
     own_table("topics", level="topic"),
     own_table("topics", stem="subtopics", title="The rates by subtopic", missing=_no_subtopic, level="subtopic"),
-    *map(own_table, ("disputed_share_corrected", "likely_disputed", "dispute_decisions", "disputed_shares")),
+    *map(own_table, ("disputed_share_corrected", "likely_disputed", "doubted_labels", "dispute_decisions", "disputed_shares")),
     *map(own_table, ("centers", "center_case_mix", "disagreement_bounds", "label_entropy")),
     own_table("severity", finish=_with_rho, level="topic"),
     own_table("severity_rho"),
