@@ -66,8 +66,16 @@ def menu() -> list[StreamlitPage]:
         return pages
     except AuditError as error:  # without the database of accounts nobody can be identified, so nothing is shown
         log.error("%s", error)
-        explain(error if on_loopback() and not Settings().public_hosts else AuditError(UNIDENTIFIED))
+        explain(error if _is_operator() else AuditError(UNIDENTIFIED))
         st.stop()
+
+
+def _is_operator() -> bool:
+    """Whether somebody at the machine itself looks, who may read what is wrong with it."""
+    try:
+        return on_loopback() and not Settings().public_hosts
+    except AuditError:  # a setting itself is wrong
+        return on_loopback()
 
 
 def home(account: Account | None) -> str:

@@ -148,7 +148,7 @@ def test_one_signs_in_by_password_and_reads_a_page_through_the_proxy(proxy, dash
         assert visit(address, {"X-Remote-User": "petra", "X-Forwarded-For": "127.0.0.1"}, tls).pages == ["Sign in"]
         cookie = sign_in(address, "petra", PASSWORD, tls)
         assert {"HttpOnly", "SameSite=strict", "Secure"} <= set(cookie.split("; "))
-        token = re.search(f"{COOKIE}=([^;]+)", cookie)
+        token = re.search(f"(?:__Host-)?{COOKIE}=([^;]+)", cookie)
         assert token is not None
         assert "Studies" in visit(address, {"Cookie": token[0]}, tls).pages
 

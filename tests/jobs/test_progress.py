@@ -61,7 +61,7 @@ def test_an_estimate_counts_calls_tokens_and_pairs_without_a_call(folder: Path) 
     estimate = stored[-1]["estimate"]
     assert (code, estimate["pairs"], estimate["without_call"], estimate["seconds"]) == (OK, 12, 6, None)
     assert [(stage["stage"], stage["calls"]) for stage in estimate["stages"]] == [("structured", 6)]
-    assert estimate["stages"][0]["prompt_tokens"] > estimate["stages"][0]["reply_tokens"] == 6 * 130
+    assert estimate["stages"][0]["prompt_tokens"] > estimate["stages"][0]["reply_tokens"] == 6 * 210
 
 
 def test_an_estimate_makes_calls_only_with_the_option_and_then_gives_the_time(
