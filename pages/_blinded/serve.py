@@ -23,6 +23,8 @@ from audit.settings import Settings
 from pages._blinded.limits import raise_open_files
 
 TCP_FAMILIES = (socket.AF_INET, socket.AF_INET6)
+# Connections that are still open then are closed
+STOPPING_S = 5
 
 
 def patch_server() -> None:
@@ -39,6 +41,8 @@ def patch_server() -> None:
     startup = uvicorn.Server.startup
 
     async def startup_without_delay(self: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
+        # A tab that holds a download open, as one that a browser may not store, would keep the server from stopping for ever
+        self.config.timeout_graceful_shutdown = STOPPING_S
         for listener in sockets or []:
             if listener.family in TCP_FAMILIES:  # accepted connections inherit the option
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
