@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from audit.formatting import fixed
-from audit.stats.intervals import wilson
-
-Z = 1.959964
-"""The 97.5 % point of the normal distribution."""
+from audit.stats.intervals import Z, wilson
 
 
 @dataclass(frozen=True)

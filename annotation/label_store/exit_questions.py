@@ -66,7 +66,7 @@ def answer_exit_question(
 ) -> None:
     """Store a rater's answer; None: does not know. It cannot be changed.
 
-    Raises StudyError where the answer is not asked about, or the institution is none of the study's.
+    Raises StudyError for an answer that is not asked about, and for an institution that is not one of the study's.
     """
     with store.begin() as tx:
         lock_study_head(tx, study_events, study_id)

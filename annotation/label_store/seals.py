@@ -145,7 +145,7 @@ def raters_of(store: LabelStore, study_id: str) -> Raters:
 
 
 def last_event(store: LabelStore, study_id: str, kind: str) -> dict[str, Any] | None:
-    """What the last event of a kind says; None where there is none."""
+    """What the last event of a kind says; None without one."""
     with store.read() as con:
         found = events_of(con, study_id, kind)
     return found[-1] if found else None
