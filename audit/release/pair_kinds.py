@@ -28,14 +28,19 @@ def _significance(meaning: str) -> f.Field:
 
 def _check_significance(_: Record, values: Record, repairs: Repairs) -> None:
     """Drops the significance of a pair whose label is not a disagreement."""
-    term: str | None = values["significance"]
+    _only_of_disagreements(values, repairs, "significance", "clinical_significance")
+
+
+def _only_of_disagreements(values: Record, repairs: Repairs, key: str, name: str) -> None:
+    """Drops what only a disagreement has from a pair with another label; `name` is that of its field."""
+    term: str | None = values[key]
     label: Label | None = values["label"]
     if term is not None and label not in DISAGREEING:
         repairs.append(
-            f"clinical_significance '{term}' on {label or 'an unscored pair'}: only {' and '.join(DISAGREEING)} have one. "
+            f"{name} '{term}' on {label or 'an unscored pair'}: only {' and '.join(DISAGREEING)} have one. "
             "The pair was loaded without it."
         )
-        values["significance"] = None
+        values[key] = None
 
 
 def _check_number(value: Any, name: str) -> int | None:
@@ -116,13 +121,6 @@ GROUNDS = (
 OF_DISAGREEMENTS = ("difference", "follow_both")
 
 
-def _check_grounds(_: Record, values: Record, repairs: Repairs) -> None:
-    """Drops what only a disagreement has from a pair with another label, which some models fill in all the same."""
-    for name in OF_DISAGREEMENTS:
-        if values[name] is not None and values["label"] not in DISAGREEING:
-            values[name] = None
-
-
 def _check_pair(raw: Record, values: Record, repairs: Repairs) -> None:
     """`asked` is whether the judge left a trace (a reason or metadata)."""
     asked = not (is_missing(raw.get("reasoning")) and is_missing(raw.get("judge_metadata")))
@@ -132,7 +130,8 @@ def _check_pair(raw: Record, values: Record, repairs: Repairs) -> None:
         side = values["handbook_a"]
         raise Reject("self_pair", f"both sides are '{side}', but a handbook is not compared with itself.")
     _check_significance(raw, values, repairs)
-    _check_grounds(raw, values, repairs)
+    for name in OF_DISAGREEMENTS:
+        _only_of_disagreements(values, repairs, name, name)
     values |= {"asked": asked, "checks": read_checks(raw.get("checks"), repairs)}
 
 
