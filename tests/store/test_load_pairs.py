@@ -87,7 +87,7 @@ def test_quotes_stay_with_their_handbook_and_are_held_against_its_answer(
     strategy(monkeypatch)
     loaded = load(folder, tmp_path / "data")
     assert quarantined(loaded) == []
-    assert "difference 'other time' on CONSISTENT: only DIVERGENT and CONTRADICTORY have one" in json.dumps(loaded.run.report)
+    assert "difference 'other time' on CONSISTENT: only DIVERGENT and CONTRADICTORY have one" in str(loaded.report)
     assert ask(loaded, QUOTED) == [
         ("a", "b", "WHAT a — says", "what B says", "other amount", None, "supported"),
         ("a", "c", "what A says", "never written", "opposite advice", "no", "unsupported"),
