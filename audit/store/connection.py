@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # loading a release needs no data frames, and importing them 
 
 Connection = duckdb.DuckDBPyConnection
 DuckDBError = duckdb.Error
-NoSuchTableError = duckdb.CatalogException
+MISSING_TABLE_OR_COLUMN = (duckdb.CatalogException, duckdb.BinderException)
+"""What a statement raises that names a table, or a column, which the store does not have."""
 # More threads fill more row groups at once, each of them some 40 MB in memory
 MAX_THREADS = 2
 # A larger release spills to a file next to the store while it loads: 46 million pairs take 0.77 GB in all, 5.7

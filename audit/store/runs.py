@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import UnknownRunError
-from audit.store.connection import Connection, DuckDBError, NoSuchTableError, open_store, rows
+from audit.store.connection import MISSING_TABLE_OR_COLUMN, Connection, DuckDBError, open_store, rows
 from audit.store.tables import layout
 from audit.vocabulary import composed, nearest
 
@@ -138,7 +138,7 @@ def _stored_layout(con: Connection) -> str | None:
     """The layout of a store's tables; None for one without."""
     try:
         return str(rows(con, "select layout from run")[0][0])
-    except (NoSuchTableError, IndexError):  # other errors are damages, which say what they are
+    except (*MISSING_TABLE_OR_COLUMN, IndexError):  # other errors are damages, which say what they are
         return None
 
 
