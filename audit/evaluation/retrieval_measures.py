@@ -23,7 +23,8 @@ Gold = Mapping[str, Collection[str]]
 def retrieval_measures(ranked: Lists, gold: Gold, names: Mapping[str, str] = RETRIEVAL_MEASURES) -> dict[str, dict[str, float]]:
     """Question -> measure -> value in [0, 1], for every question that has gold passages and a list, which may be empty.
 
-    ranked  question -> ids of passages, best first; an id that is listed twice counts at its first rank
+    ranked  question -> ids of passages, best first; an id that is listed twice counts at its first rank, but for precision: each
+            passage counts there, also where several are of one section or document
     gold    question -> ids of the passages that contain the answer; without any, misses are unknown
     names   name of a measure -> its name in ir_measures
 
@@ -41,6 +42,9 @@ def retrieval_measures(ranked: Lists, gold: Gold, names: Mapping[str, str] = RET
     values: dict[str, dict[str, float]] = {question: {} for question in questions}
     for result in library.iter_calc(list(measures), qrels, run) if questions else ():
         values[result.query_id][measures[result.measure]] = float(result.value)
+    for ours, cut in ((ours, int(theirs[2:])) for ours, theirs in names.items() if theirs.startswith("P@")):
+        for question in questions:
+            values[question][ours] = sum(passage in gold[question] for passage in ranked[question][:cut]) / cut
     return values
 
 

@@ -41,7 +41,7 @@ def routing_measures(
     PrimaryAcc, Top2Hit     1 if the primary source is the first, or among the first two; NaN if the primary one is unknown
     EDR                     share of the evidence that is from the densest source (lower is less dominated); NaN without evidence,
                             and where `densest` is None
-    AuthCov                 share of the evidence from authoritative sources, of questions that need one; 0 without evidence
+    AuthCov                 1 if the evidence has a passage of an authoritative source, of questions that need one
     EvRecall@5, EvNDCG@5    of the gold passages, by ir_measures; NaN without gold
     CrossEv@5               1 if the evidence has a passage of every required source, of cross-source questions
 
@@ -64,6 +64,6 @@ def source_measures(question: RoutedQuestion, densest: str | None, authoritative
         "PrimaryAcc": float(question.primary in question.ranking[:1]) if known else nan,
         "Top2Hit": float(question.primary in question.ranking[:2]) if known else nan,
         "EDR": sources.count(densest) / len(sources) if sources and densest is not None else nan,
-        "AuthCov": sum(source in authoritative for source in sources) / max(len(sources), 1) if asked_for_authority else nan,
+        "AuthCov": float(any(source in authoritative for source in sources)) if asked_for_authority else nan,
         "CrossEv@5": float(covered) if len(question.required) > 1 else nan,
     }

@@ -63,8 +63,8 @@ group by source, source_id, authority order by source
 """
 MEANINGS = (
     "PrimaryAcc, Top2Hit: the share of {questions} whose primary source is ranked first, or among the first two.",
-    "EDR: the mean share of the first five passages that is from the densest source; lower is less dominated. AuthCov: the mean "
-    "share that is from the sources of highest authority, over the {questions} that need one of them.",
+    "EDR: the mean share of the first five passages that is from the densest source; lower is less dominated. AuthCov: the share "
+    "of {questions} with a passage of the sources of highest authority among the first five, of those that need one of them.",
     "EvRecall@5, EvNDCG@5: of the sections that contain the answer, the share among the first five passages, and how close the "
     "order is to the best one. CrossEv@5: the share of {questions} with several required sources whose evidence has all of them.",
 )

@@ -20,9 +20,12 @@ def test_measures_of_a_list_with_one_of_two_gold_passages_at_rank_two():
     assert values["ndcg"] == pytest.approx((1 / log2(3)) / (1 / log2(2) + 1 / log2(3)))
 
 
-def test_a_passage_listed_twice_counts_once_and_at_its_first_rank():
+def test_an_id_listed_twice_counts_at_its_first_rank_and_precision_counts_passages():
     values = retrieval_measures({"q": ["x", "x", "a", "a"]}, {"q": {"a"}})["q"]
-    assert (values["mrr"], values["p_at_5"]) == (1 / 2, 1 / 5)
+    assert (values["mrr"], values["recall_at_5"], values["p_at_5"]) == (1 / 2, 1, 2 / 5)
+    # Three of the first five chunks are of the right document; the sixth does not count
+    chunks = ["d2", "d1", "d1", "d1", "d3", "d1"]
+    assert retrieval_measures({"q": chunks}, {"q": {"d1"}})["q"]["p_at_5"] == 3 / 5
 
 
 def test_an_empty_list_finds_nothing_and_a_question_without_gold_is_unknown():

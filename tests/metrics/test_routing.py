@@ -56,8 +56,8 @@ def test_measures_of_three_questions_by_hand(con: Connection) -> None:
     assert merged["EDR"] == (pytest.approx((2 / 3 + 1) / 2), 2)
     assert daks["EDR"] == (0.5, 3)
     # Both questions need Long, which has the higher authority; q3 does not
-    assert merged["AuthCov"] == (pytest.approx((1 / 3 + 0) / 2), 2)
-    assert daks["AuthCov"] == (0.5, 2)
+    assert merged["AuthCov"] == (pytest.approx((1 + 0) / 2), 2)
+    assert daks["AuthCov"] == (1, 2)
     # q2 alone needs two sources
     assert (merged["CrossEv@5"], daks["CrossEv@5"]) == ((0, 1), (1, 1))
     assert merged["EvRecall@5"] == (pytest.approx((1 + 1 / 2) / 2), 2)

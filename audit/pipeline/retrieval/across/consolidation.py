@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from audit.pipeline.retrieval.across.library import ChunkHit, Library
-from audit.pipeline.retrieval.across.settings import ConsolidationSettings
+from audit.pipeline.retrieval.across.settings import SEMANTIC, ConsolidationSettings
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.release.sourced_answers import ChunkId
 
@@ -42,10 +42,11 @@ class EvidenceChunk:
 
 @dataclass(frozen=True)
 class Routed:
-    """Data from routing a question: its stems with their rarities, and the share of each source."""
+    """Data from routing a question: its stems with their rarities, the share of each source, and its text."""
 
     rarities: Mapping[str, float] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
+    question: str = ""
 
 
 def base_scores(
@@ -55,7 +56,8 @@ def base_scores(
     routed = routed or Routed()
     openings = [library.opening_match(routed.rarities, hit, settings.opening_characters) for hit in pool]
     shares = [routed.shares.get(hit.source_id, 0.0) for hit in pool]
-    of_paper = paper_scores(pool, settings.retrieval_share)
+    ranked = library.meanings(routed.question, pool) if settings.ranker == SEMANTIC else None
+    of_paper = paper_scores(pool, settings.retrieval_share, ranked)
     rest = 1 - settings.opening_share - settings.route_share
     return [
         rest * score + settings.opening_share * opening + settings.route_share * share
@@ -63,13 +65,13 @@ def base_scores(
     ]
 
 
-def paper_scores(pool: Sequence[ChunkHit], retrieval_share: float) -> list[float]:
-    """Mu x retrieval + (1 - mu) x rank, each from 0 to 1 within the pool; the rank is one over the place in its source.
+def paper_scores(pool: Sequence[ChunkHit], retrieval_share: float, ranked: Sequence[float] | None = None) -> list[float]:
+    """Mu x retrieval + (1 - mu) x ranker, each from 0 to 1 within the pool. Source: S1, eq. 8.
 
-    Source: S1, consolidation; S1 does not say how a rank is normalised.
+    ranked  the score of a semantic ranker of each chunk; None: one over its place in its source stands for it
     """
     retrieval = from_0_to_1([candidate.score for candidate in pool])
-    ranks = from_0_to_1([1 / candidate.rank for candidate in pool])
+    ranks = from_0_to_1([1 / candidate.rank for candidate in pool] if ranked is None else ranked)
     return [retrieval_share * score + (1 - retrieval_share) * rank for score, rank in zip(retrieval, ranks, strict=True)]
 
 

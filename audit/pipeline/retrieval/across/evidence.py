@@ -17,7 +17,14 @@ from audit.pipeline.retrieval.across.entities import Entity, EntityRecogniser, m
 from audit.pipeline.retrieval.across.graph import EntityGraph, Mask, graph_of, named_in
 from audit.pipeline.retrieval.across.library import ChunkHit, Library, chunk_id
 from audit.pipeline.retrieval.across.routing import Routing, required_notes, route
-from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings, GraphSettings, PackingSettings
+from audit.pipeline.retrieval.across.settings import (
+    PUBLISHED_FEATURES,
+    SEMANTIC,
+    ConsolidationSettings,
+    CrossSourceSettings,
+    GraphSettings,
+    PackingSettings,
+)
 from audit.pipeline.retrieval.across.support import Alignment, fused
 from audit.release.sourced_answers import ChunkId
 from audit.text.language import language_name, language_of
@@ -122,14 +129,17 @@ def gather(
     settings = settings or CrossSourceSettings.for_sources(len(library.sources))
     routing = route(library, question, settings.daks, settings.retriever)
     notes = [*routing.notes, *_language_notes(library, question)]
+    notes += _ranker_notes(library, settings.consolidation) if routing.pool else []
     consolidation = replace(settings.consolidation, passages=settings.candidates)
+    routed = Routed(library.rarities(question), {one.source_id: one.share for one in routing.routes}, question)
     seen, bridged = None, list[ChunkHit]()
     if settings.graph and routing.pool:
         recogniser = recogniser or medical_recogniser()
-        seen = question_graph(graph_of(library, recogniser), recogniser, routing, settings.graph)
+        best = consolidate(library, routing.pool, consolidation, routed) if settings.graph.seeds else []
+        seeds = [one.candidate for one in best[: settings.graph.seeds]]
+        seen = question_graph(graph_of(library, recogniser), recogniser, routing, settings.graph, seeds)
         notes += _graph_notes(seen)
         bridged = bridge(library, seen, routing, settings.graph)
-    routed = Routed(library.rarities(question), {one.source_id: one.share for one in routing.routes})
     evidence = consolidate(library, [*routing.pool, *bridged], consolidation, routed)
     if seen and settings.graph:
         by_graph = {hit.chunk_id for hit in bridged}
@@ -151,6 +161,14 @@ def _graph_notes(seen: QuestionGraph) -> list[str]:
     if not seen.seeds:
         return ["The question names no entity that links passages, so they are ordered without the graph."]
     return []
+
+
+def _ranker_notes(library: Library, settings: ConsolidationSettings) -> Iterator[str]:
+    if settings.ranker == SEMANTIC and not library.has_vectors:
+        yield (
+            "The base score asks for a semantic ranker, and these indexes have no vectors, as no sentence model was used. The "
+            "place of a passage in the search stands for it."
+        )
 
 
 def _language_notes(library: Library, question: str) -> Iterator[str]:
@@ -206,8 +224,8 @@ def pack(
 ) -> Packing:
     """The passages that are kept of those that are ranked, best first.
 
-    First the best passage of each required source that fits, in the order of these passages; then the rest, as long as
-    tokens, the number of passages and the share of a handbook allow.
+    First the best passage of each required source that fits, in the order of these passages and whatever else its handbook has;
+    then the rest, as long as tokens, the number of passages and the share of a handbook allow. Source: S1, Algorithm 2.
 
     expected  sources that are covered next, after the required ones
     """
@@ -218,7 +236,7 @@ def pack(
                 sources.discard(passage.source_id)
     for passage in ranked:
         packer.decide(passage, RANKED)
-    packed = tuple(passage for passage in ranked if passage in packer.packed)
+    packed = tuple(packer.packed if settings.as_picked else (passage for passage in ranked if passage in packer.packed))
     with_passages = {passage.source_id for passage in ranked}
     return Packing(
         packed, tuple(packer.steps.values()), tuple(_coverage_notes(ranked, packed, sorted(needed & with_passages), settings))
@@ -243,7 +261,7 @@ class _Packer:
         if passage in self.packed:
             return True
         tokens = passage_tokens(passage)
-        obstacle = self._obstacle(chunk.handbook_id, tokens)
+        obstacle = self._obstacle(chunk.handbook_id, tokens, covers=reason == REQUIRED)
         self.steps[key] = PackingStep(passage, tokens, obstacle or reason)
         if obstacle is None:
             self.packed.append(passage)
@@ -251,11 +269,11 @@ class _Packer:
             self._handbooks[chunk.handbook_id] += 1
         return obstacle is None
 
-    def _obstacle(self, handbook_id: str, tokens: int) -> str | None:
+    def _obstacle(self, handbook_id: str, tokens: int, *, covers: bool) -> str | None:
         most, share = self.settings.passages, self.settings.per_handbook
         if most is not None and len(self.packed) >= most:
             return ENOUGH
-        if share is not None and self._handbooks[handbook_id] >= share:
+        if share is not None and not covers and self._handbooks[handbook_id] >= share:
             return HANDBOOK_FULL
         return TOO_LONG if self._tokens + tokens > self.settings.tokens else None
 
@@ -309,24 +327,22 @@ class QuestionGraph:
         return Alignment(len(shared), 2 * (hops - 1) if hops else None)
 
 
-def question_graph(graph: EntityGraph, recogniser: EntityRecogniser, routing: Routing, settings: GraphSettings) -> QuestionGraph:
-    """The entities of the question, the seeds, and how far each chunk is from them."""
+def question_graph(
+    graph: EntityGraph, recogniser: EntityRecogniser, routing: Routing, settings: GraphSettings, seeds: Iterable[ChunkHit] = ()
+) -> QuestionGraph:
+    """The entities of the question, the seeds, and how far each chunk is from them.
+
+    seeds  the consolidated candidates whose entities are seeds too. Source: S1, eq. 9
+    """
     chunks = graph.incidence.shape[0]
     linking = graph.linking(max(settings.degree_minimum, int(settings.degree_share * chunks)))
     (entities,) = recogniser.recognise([routing.question])
     known = named_in(graph, entities)
-    of_candidates = {
-        column for hit in best_of_pool(routing, settings.seeds) for column in graph.columns(graph.number_of(hit)).tolist()
-    }
-    seeds = tuple(sorted(column for column in {*known, *of_candidates} if linking[column]))
+    of_candidates = {column for hit in seeds for column in graph.columns(graph.number_of(hit)).tolist()}
+    columns = tuple(sorted(column for column in {*known, *of_candidates} if linking[column]))
     linked = {graph.entities[column] for column in known if linking[column]}
     unknown = tuple(entity for entity in entities if entity not in linked)
-    return QuestionGraph(graph, linking, entities, unknown, seeds, graph.hops_from(seeds, linking, settings.hops))
-
-
-def best_of_pool(routing: Routing, number: int) -> list[ChunkHit]:
-    """The best candidates of the pool, by retrieval score."""
-    return sorted(routing.pool, key=lambda hit: (-hit.score, hit.rank, hit.chunk_id))[:number]
+    return QuestionGraph(graph, linking, entities, unknown, columns, graph.hops_from(columns, linking, settings.hops))
 
 
 def bridge(library: Library, seen: QuestionGraph, routing: Routing, settings: GraphSettings) -> list[ChunkHit]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class Features:
     peak      the best score
     mean      mean of the best `top` scores; a chunk that is missing counts 0
     margin    best score less that of place `top`, 0 where the probe is shorter
-    entropy   of the softmax of the scores, over the logarithm of the probe's length: in [0, 1], lower is more concentrated
+    entropy   of the softmax of the scores; lower is more concentrated. Over the logarithm of the probe's length it is in [0, 1]
     coverage  different sections among the chunks, as a share of the probe's length
     opening   the part of the question's words, by rarity, that the first characters of one of the best sections have, at most:
               a section about a subject names it at once, one that only mentions it does not
@@ -47,14 +48,16 @@ NOTHING_FOUND = Features(0.0, 0.0, 0.0, 1.0, 0.0)
 def probe_features(scores: Sequence[float], sections: int, settings: DaksSettings) -> Features:
     """The features of scores, best first; `sections`: how many sections they are from."""
     if not scores:
-        return NOTHING_FOUND
+        return replace(NOTHING_FOUND, entropy=log(settings.probe)) if settings.raw_entropy else NOTHING_FOUND
     best = np.zeros(settings.top)
     best[: len(scores)] = scores[: settings.top]
     shares = softmax(np.asarray(scores, dtype=float), settings.entropy_temperature)
     # 0 times log 0 is 0
     positive = shares[shares > 0]
-    entropy = float(-(positive * np.log(positive)).sum() / np.log(settings.probe)) if settings.probe > 1 else 0.0
-    return Features(float(best[0]), float(best.mean()), float(best[0] - best[-1]), abs(entropy), sections / settings.probe)
+    # A raw entropy is a share of nothing, and that of a probe of one is 0
+    most = 1.0 if settings.raw_entropy or settings.probe == 1 else log(settings.probe)
+    entropy = abs(float((positive * np.log(positive)).sum())) / most
+    return Features(float(best[0]), float(best.mean()), float(best[0] - best[-1]), entropy, sections / settings.probe)
 
 
 def source_features(

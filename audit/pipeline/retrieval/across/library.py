@@ -161,6 +161,17 @@ class Library:
     def _question_vectors(self) -> dict[str, Vectors]:
         return {}
 
+    @cached_property
+    def has_vectors(self) -> bool:
+        """Whether every handbook was read by a sentence model."""
+        return all(index.vectors is not None for index in self.indexes.values())
+
+    def meanings(self, question: str, hits: Iterable[ChunkHit]) -> list[float] | None:
+        """The cosine of each chunk with the question, 0 for negative ones; None where the indexes have no vectors."""
+        if not self.has_vectors:
+            return None
+        return [float(self.scores(question, hit.chunk_id.handbook_id, DENSE)[hit.row]) for hit in hits]
+
     def rarities(self, question: str) -> dict[str, float]:
         """Stem -> its rarity, for the stems of a question."""
         return {token: self.rarity_of(token) for token in tokens(question)}

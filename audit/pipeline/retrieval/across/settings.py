@@ -13,7 +13,9 @@ PUBLISHED_FEATURES = ("peak", "mean", "margin", "entropy", "coverage")
 FEATURES = (*PUBLISHED_FEATURES, "opening")
 BEST, STANDARDISED = "best", "standardised"
 SCALES = (BEST, STANDARDISED)
-PAPER_WEIGHTS = {"peak": 1.0, "mean": 1.0, "margin": 0.5, "entropy": -0.5}
+PLACE, SEMANTIC = "place", "semantic"
+RANKERS = (PLACE, SEMANTIC)
+PAPER_WEIGHTS = {"peak": 1.0, "mean": 1.0, "margin": 0.5, "entropy": -0.5, "coverage": 0.5}
 CHOSEN_WEIGHTS = {"peak": 4.9, "mean": 0.5, "margin": 0.5, "entropy": 0.9, "coverage": -1.0, "opening": 4.3}
 """Learned on one half of 500 questions over nine NIH handbooks (benchmarks/cross_source.md); S is then a log odds."""
 
@@ -28,6 +30,7 @@ class DaksSettings:
                        scale. `standardised`: as shares of the best of their source, and each feature then with mean 0 and
                        deviation 1 across the sources of the question, for scores of different retrievers
     entropy_temperature, share_temperature  temperatures of the softmax over a probe and over the sources: lower is sharper
+    raw_entropy        the entropy itself, as in S1; else over the logarithm of the probe's length, so that it is at most 1
     weights            feature -> its weight (w)
     opening_characters what of a section counts as its opening
     authority_weight   lambda: what the authority of a source adds to its score
@@ -42,6 +45,7 @@ class DaksSettings:
     top: int = 5
     scale: str = BEST
     entropy_temperature: float = 0.2
+    raw_entropy: bool = False
     share_temperature: float = 1.0
     weights: Mapping[str, float] = field(default_factory=lambda: dict(CHOSEN_WEIGHTS))
     opening_characters: int = 160
@@ -73,8 +77,10 @@ class DaksSettings:
 
     @classmethod
     def paper(cls) -> DaksSettings:
-        """The features of S1 alone, with weights as set."""
-        return cls(weights=dict(PAPER_WEIGHTS), authority_weight=0.3, share_temperature=0.2)
+        """The five features of S1 alone, the entropy of a plain softmax among them, with weights as set."""
+        return cls(
+            weights=dict(PAPER_WEIGHTS), authority_weight=0.3, share_temperature=0.2, entropy_temperature=1.0, raw_entropy=True
+        )
 
     def record(self) -> dict[str, Any]:
         """Every setting as a JSON value."""
@@ -88,7 +94,9 @@ class ConsolidationSettings:
     neighbours       chunks before and after in the same section that widen a passage
     near_duplicate   passages that share this part of their words (Jaccard) are one; 1: only the same words
     per_section, per_handbook  passages kept of one section and of one handbook; None: any number
-    retrieval_share  mu: the part of S1's base score that is the retrieval score; the rest is the rank in its source
+    retrieval_share  mu: the part of S1's base score that is the retrieval score; the rest is the score of the ranker
+    ranker           `semantic`, as in S1: the cosine with the question, where the indexes have vectors. `place`: one over the
+                     place in its source
     opening_share    the part of the base score that is the opening of the passage's section (see `features`): a section names its
     subject at once; 0 in S1
     route_share      the part of the base score that is the share which routing gives to the passage's source; 0 in S1
@@ -103,6 +111,7 @@ class ConsolidationSettings:
     per_section: int = 1
     per_handbook: int | None = None
     retrieval_share: float = 0.9
+    ranker: str = PLACE
     opening_share: float = 0.3
     route_share: float = 0.05
     opening_characters: int = 160
@@ -111,6 +120,8 @@ class ConsolidationSettings:
     def __post_init__(self) -> None:
         if min(self.opening_share, self.route_share) < 0 or self.opening_share + self.route_share > 1:
             raise ValueError("opening_share and route_share must be at least 0, and together at most 1")
+        if self.ranker not in RANKERS:
+            raise ValueError(f"ranker cannot be '{self.ranker}'; allowed: {', '.join(RANKERS)}")
         if not (0 <= self.retrieval_share <= 1 and 0 < self.near_duplicate <= 1):
             raise ValueError("retrieval_share must be from 0 to 1, and near_duplicate above 0 and at most 1")
         if (
@@ -131,7 +142,8 @@ class ConsolidationSettings:
 class GraphSettings:
     """Settings of the alignment graph. S1 publishes the steps and not the values.
 
-    seeds            the best candidates (S) whose entities are seeds, with those of the question; 0: the question's alone
+    seeds            the best candidates (S) by base score whose entities are seeds, with those of the question; 0: the question's
+                     alone
     hops             how far from a seed a chunk may be (h): 1 names a seed, 2 shares an entity with such a chunk
     bridged          chunks that bridging adds at most; 0: the graph adds none
     degree_share     an entity named by a larger share of the chunks links nothing
@@ -167,7 +179,8 @@ class PackingSettings:
 
     tokens        of all passages together (T_max), by a rule of thumb of four characters each
     passages      number of passages at most; None: as many as the tokens allow
-    per_handbook  passages of one handbook; None: any number
+    per_handbook  passages of one handbook; None: any number. A required source is covered before it counts
+    as_picked     passages stay in the order in which they were kept, as in S1; else best first
     expected_share  a source with at least this share of the routing is covered like a required one; None: no source is
 
     Raises ValueError, with a clause that names the fault.
@@ -177,6 +190,7 @@ class PackingSettings:
     passages: int | None = 5
     per_handbook: int | None = None
     expected_share: float | None = 0.1
+    as_picked: bool = False
 
     def __post_init__(self) -> None:
         if self.expected_share is not None and not 0 < self.expected_share <= 1:
@@ -213,9 +227,9 @@ class CrossSourceSettings:
         """The method of S1, with values as set where S1 publishes none."""
         return cls(
             daks=DaksSettings.paper(),
-            consolidation=ConsolidationSettings(retrieval_share=0.8, opening_share=0.0, route_share=0.0),
+            consolidation=ConsolidationSettings(retrieval_share=0.8, ranker=SEMANTIC, opening_share=0.0, route_share=0.0),
             graph=GraphSettings(5, 2, proximity_weight=1.0, other_source_weight=0.5, base_share=0.7),
-            packing=PackingSettings(expected_share=None),
+            packing=PackingSettings(expected_share=None, as_picked=True),
         )
 
     def record(self) -> dict[str, Any]:

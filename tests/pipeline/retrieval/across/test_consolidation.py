@@ -47,6 +47,13 @@ def test_the_base_score_mixes_score_and_rank_within_the_pool() -> None:
     assert paper_scores([], 0.75) == []
 
 
+def test_the_rest_of_the_base_score_is_a_semantic_ranker_where_there_is_one() -> None:
+    # Scores 3, 2, 1 from 0 to 1: 1, .5, 0; the ranker's .3, .7, .1: 1/3, 1, 0. Places 1, 2, 3 would give 1, 1/4, 0
+    hits = [candidate(books(), "a", "long", 0, score, rank) for rank, score in enumerate((3, 2, 1), start=1)]
+    assert paper_scores(hits, 0.4, [0.3, 0.7, 0.1]) == pytest.approx([0.4 + 0.6 / 3, 0.4 * 0.5 + 0.6, 0])
+    assert paper_scores(hits, 0.4) == pytest.approx([1, 0.4 * 0.5 + 0.6 / 4, 0])
+
+
 def test_opening_and_route_take_their_shares_of_the_base_score() -> None:
     library = books()
     settings = ConsolidationSettings(retrieval_share=1.0, opening_share=0.25, route_share=0.25, opening_characters=12)

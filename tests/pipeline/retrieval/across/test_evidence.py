@@ -66,6 +66,21 @@ def test_without_the_graph_only_what_was_retrieved_is_evidence() -> None:
     assert kept(ask("When is Prograf dangerous?", none_added)) == [("alder/s1#0", False)]
 
 
+def test_seeds_are_entities_of_the_best_consolidated_candidates() -> None:
+    # No word of the question is an entity; the best candidate names tacrolimus, which the other handbook's passage shares
+    settings = replace(PLAIN, graph=replace(GRAPH, seeds=1))
+    evidence = ask("dangerous", settings)
+    assert kept(evidence) == [("alder/s1#0", False), ("birch/s1#0", True)]
+    assert evidence.trace()["seeds"] == [{"kind": "drug", "name": "tacrolimus"}]
+    assert kept(ask("dangerous", replace(settings, graph=replace(GRAPH, seeds=0)))) == [("alder/s1#0", False)]
+
+
+def test_a_semantic_ranker_needs_vectors_and_says_so_where_there_are_none() -> None:
+    assert any("semantic ranker" in note for note in ask("gloves").notes)
+    by_place = replace(PLAIN, consolidation=replace(PLAIN.consolidation, ranker="place"))
+    assert not any("semantic ranker" in note for note in ask("gloves", by_place).notes)
+
+
 def test_a_required_source_is_covered_by_what_the_graph_found() -> None:
     one = replace(PLAIN, packing=PackingSettings(passages=1))
     assert kept(ask("When is Prograf dangerous?", one)) == [("alder/s1#0", False)]

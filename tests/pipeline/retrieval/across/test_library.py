@@ -12,7 +12,7 @@ import pytest
 from audit.errors import RetrievalError
 from audit.pipeline.embedding.vectors import Progress, Vectors
 from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_document, merged_pool, single_source_pool
-from audit.pipeline.retrieval.across.library import DENSE, OWN_BM25, build_library, rarity
+from audit.pipeline.retrieval.across.library import BM25, DENSE, OWN_BM25, build_library, rarity
 from audit.pipeline.retrieval.across.sources import Source, declared_sources, sources_by
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.index import build_index
@@ -21,6 +21,16 @@ from tests.pipeline.retrieval.across.libraries import ALDER, BIRCH, CEDAR, EMPTY
 from tests.pipeline.retrieval.handbooks import meanings
 
 HANDBOOKS = (ALDER, BIRCH, CEDAR)
+
+
+def test_the_meanings_of_chunks_are_their_cosines_and_unknown_without_vectors() -> None:
+    books = library(encoder=meanings())
+    hits = books.search("fever", BM25)["guides"]
+    dense = {hit.chunk_id: hit.score for found in books.search("my temperature", DENSE).values() for hit in found}
+    cosines = books.meanings("my temperature", hits)
+    assert cosines == pytest.approx([dense.get(hit.chunk_id, 0.0) for hit in hits])
+    assert max(cosines or [0]) > 0
+    assert library().meanings("my temperature", hits) is None
 
 
 def test_sources_are_centers_organs_or_declared_groups() -> None:

@@ -60,6 +60,25 @@ def test_each_required_source_comes_first_then_the_best() -> None:
     }  # fmt: skip
 
 
+def test_a_required_source_is_covered_before_the_share_of_a_handbook_counts() -> None:
+    # One handbook holds two sources: with one passage of a handbook at most, the second source would be left out
+    ranked = [
+        passage("a", "a1", 1.0, handbook="one"),
+        passage("b", "b1", 0.5, handbook="one"),
+        passage("a", "a2", 0.4, handbook="two"),
+    ]
+    settings = PackingSettings(passages=None, per_handbook=1, as_picked=True)
+    packing = pack(ranked, ["b", "a"], settings)
+    assert (sections(packing.passages), packing.notes) == (["a1", "b1", "a2"], ())
+    assert sections(pack(ranked, ["b"], settings).passages) == ["b1", "a2"]
+
+
+def test_passages_stay_in_the_order_of_picking_where_that_is_asked_for() -> None:
+    ranked = [passage("a", "a1", 1.0), passage("a", "a2", 0.9), passage("b", "b1", 0.1)]
+    assert sections(pack(ranked, ["b"], PackingSettings(as_picked=True)).passages) == ["b1", "a1", "a2"]
+    assert sections(pack(ranked, ["b"], PackingSettings()).passages) == ["a1", "a2", "b1"]
+
+
 def test_expected_sources_come_after_the_required_ones() -> None:
     ranked = [passage("a", "a1", 1.0), passage("a", "a2", 0.9), passage("b", "b1", 0.2), passage("c", "c1", 0.1)]
     assert sections(pack(ranked, ["c"], PackingSettings(passages=2), ["b", "c"]).passages) == ["b1", "c1"]

@@ -43,6 +43,13 @@ def test_a_probe_of_equal_scores_has_the_highest_entropy_and_a_short_one_counts_
     assert probe_features([], 0, settings) == NOTHING_FOUND
 
 
+def test_the_entropy_of_the_source_paper_is_that_of_a_plain_softmax() -> None:
+    paper = replace(DaksSettings.paper(), probe=4, top=3)
+    assert probe_features([4.0, 3.0, 2.0, 1.0], 3, paper) == Features(4.0, 3.0, 2.0, pytest.approx(0.94754, abs=1e-5), 3 / 4)
+    assert probe_features([0.5] * 4, 4, paper).entropy == pytest.approx(log(4)) == probe_features([], 0, paper).entropy
+    assert set(paper.weights) == {"peak", "mean", "margin", "entropy", "coverage"}
+
+
 def test_scores_are_shares_of_the_best_of_the_question_or_standardised_over_the_sources() -> None:
     probes = {"a": probe("a", 8, 4), "b": probe("b", 4, 4)}
     features = source_features(probes, DaksSettings(probe=2, top=2))
