@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from audit.evaluation.criteria import REFERENCE
 from audit.exports.catalogue import CHAPTERS, chapters
 from audit.exports.context import open_context
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
@@ -112,6 +113,15 @@ def test_only_figures_of_systems_that_the_run_has_are_compared(tmp_path: Path) -
     shared = "Composite, Mixtral 8x7B alone, on the 582 questions that all eight systems have"
     assert rows.loc[shared, "verdict"] == UNKNOWN
     assert "all eight systems" in rows.loc[shared, "how"]
+
+
+def test_the_reference_answers_are_compared_by_their_complete_evaluations(tmp_path: Path) -> None:
+    complete, unread = (1, 0, 0, 0, 0, 0, 1, 1), (1, None, 0, 0, 0, 0, 1, 1)
+    scored = [judged("q1", REFERENCE, *complete), judged("q2", REFERENCE, *complete), judged("q3", REFERENCE, *unread)]
+    with open_context(loaded(tmp_path, criteria=scored)) as context:
+        figures = system_figures(context, {})
+    assert figures["reference/composite"].value == pytest.approx(13 / 14 * 10), "what could not be read is no 0 here"
+    assert figures["reference/complete"].value == 2
 
 
 def test_a_run_without_a_published_system_is_compared_with_none(run: Run) -> None:

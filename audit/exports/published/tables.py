@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from audit.errors import AuditError
-from audit.evaluation.criteria import REFERENCE
+from audit.evaluation.criteria import REFERENCE, Incomplete
 from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import JUDGED_MEASURES
 from audit.exports.context import ExportContext
@@ -395,10 +395,12 @@ def _measures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
 
 def _composites(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     figures: RunFigures = {}
-    for row in context.frame(COMPOSITE, incomplete="zero").to_dict("records"):
+    for row in context.frame(COMPOSITE, incomplete=Incomplete.ZERO).to_dict("records"):
         if name := names.get(row["system_id"]):
             figures |= {f"composite/{name}": _figure(row, "mean"), f"composite_sd/{name}": RunFigure(row["sd"])}
-        elif row["system_id"] == REFERENCE:
+    # The paper counts what could not be read as 0 points in the table of systems, and leaves it out of that of the references
+    for row in context.frame(COMPOSITE, incomplete=Incomplete.EXCLUDE).to_dict("records"):
+        if row["system_id"] == REFERENCE:
             figures |= {"reference/composite": _figure(row, "mean"), "reference/complete": RunFigure(row["complete"])}
     complete = len(set(names.values())) == ALL_SYSTEMS
     for row in context.frame(COMPOSITE, shared=True).to_dict("records"):
