@@ -51,7 +51,6 @@ RATES_TABLE = TableSpec(
 RATES_GLOSSARY = {
     "paired interval": "The 95 % interval of a change. Both runs have the same {questions}, so differences between "
     "{questions} cancel."
-    "other drops out."
 }
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 from math import isclose, isnan, nan
 
-from audit.text.tokens import STOP_WORDS, WORD, plain_text, stems
+from audit.text.tokens import STOP_WORDS, plain_text, stems
 from audit.text.units import (
     ADVERBS,
     CLOCK,
@@ -37,6 +37,7 @@ from audit.text.units import (
     pattern_matches,
     rule_pattern,
 )
+from audit.text.words import WORD
 
 Parts = dict[str, str]
 """The named groups of a pattern that matched, without empty ones."""

@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+# Marks of nothing but the end of a sentence: Chinese and Japanese, Indic, Arabic and Urdu, Tibetan, Burmese, Khmer, Ethiopic
+_ENDS = "。！？｡।॥؟۔།༎။។።"
+_CLOSING = "\"')\\]”’»」』"
+# How a sentence may begin: a capital, a figure, a bullet, or a letter of a script without capitals
+_BEGINNING = r"[A-Z0-9•*¿¡À-ÖØ-Þ\u0391-\u03ab\u0400-\u042f\u0531-\u0556\u05d0-\u109f\u1200-\u1cff\u3040-\ud7ff-]"
 # A sentence ends at a mark that a new beginning follows; "e.g. two" and "38.5" do not end one
-_UP_TO_A_MARK = re.compile(r"\S(?:[^.!?\n]|[.!?](?![\"')\]”’]*(?:\s+[\"'“(\[]?[A-Z0-9•*-]|\s*$)))*[.!?]*[\"')\]”’]*")
+_UP_TO_A_MARK = re.compile(
+    rf"\S(?:(?<![{_ENDS}])[^.!?\n{_ENDS}]|(?<![{_ENDS}])[.!?](?![{_CLOSING}]*(?:\s+[\"'“«(\[]?{_BEGINNING}|\s*$)))*"
+    rf"[.!?{_ENDS}]*[{_CLOSING}]*"
+)
 # These two are tried at the end of what may be a whole sentence, and at the beginning of what follows it
 _TITLE = re.compile(r"\b(?:Drs?|Mrs?|Ms|Prof|St|Mt|vs|[Ee]\.g|[Ii]\.e|cf|[Aa]pprox|resp|incl)\.$")
 _COUNTED = re.compile(r"\b(?:[Nn]os?|[Ff]igs?|[Vv]ol|pp|[Ee]xt|Sec|Ch)\.$")

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from audit.text.words import WORD
+
 # Signs of degrees that PDF files have: a superscript zero, a ring, a composition circle
 DEGREES = "\u2070\u02da\u2218"
 # Of the signs of other scripts those in numbers: the decimal and thousands signs of Arabic, and wide signs
@@ -17,7 +19,6 @@ PLAIN_SIGNS = str.maketrans(
 )
 # Digits of other scripts, and lowered ones in a name: SpO₂ is also written SpO2
 OTHER_DIGIT = re.compile(r"[^\D0-9]|(?<=[^\W\d_])[₀-₉]")
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _STOP = """
 a about above after again all also although am an and any are as at be because been before being below between both
 but by can could did do does doing down during each either else etc even ever every few for from further get had has

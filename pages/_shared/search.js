@@ -9,10 +9,15 @@ const LONG_TEXT = 120  // characters of what was typed that a result repeats
 const PAUSE_MS = 80  // without a letter, until the server is asked for what has the same meaning
 const NOTHING = "Nothing in this run is near these words."
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)?/gu
+const SPACELESS = String.raw`\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}`
+const ALONE = new RegExp(`[${SPACELESS}]`, "u"), RUN = new RegExp(`[${SPACELESS}]+|[^${SPACELESS}]+`, "gu")
 const ENDINGS = [["ies", "y"], ["ing", ""], ["ed", ""], ["es", ""], ["s", ""]]
 
 const folded = (text) => text.normalize("NFD").replace(/\p{Mn}/gu, "").replaceAll("’", "'").toLowerCase()
-const wordsOf = (text) => folded(text).match(WORD) ?? []
+// Letters of a script without spaces are searched in pairs (audit/text/words.py)
+const inPairs = (letters) => (letters.length < 2 ? letters : letters.slice(1).map((letter, at) => letters[at] + letter))
+const parts = (word) => word.match(RUN).flatMap((run) => (ALONE.test(run) ? inPairs([...run]) : [run]))
+const wordsOf = (text) => (folded(text).match(WORD) ?? []).flatMap((word) => (ALONE.test(word) ? parts(word) : [word]))
 
 function stem(word) {
   let base = word.replace(/'s$/, "")

@@ -42,9 +42,20 @@ def test_browser_and_python_rank_alike(demo: Dashboard, demo_folder: Path) -> No
     run = next(run for run in list_runs(demo_folder / "store") if run.run_id == "demo")
     with open_store(run.path) as con:
         entries = question_entries(con)
+    entries = [*entries, entries[0]._replace(name="我可以喝啤酒吗？")]
     with PARAPHRASES.open(encoding="utf-8") as file:
         typed = [row["typed"] for row in csv.DictReader(file)]
-    typed += [*(entry.name for entry in entries), "Café ¿puedo?", "x" * 2000, "sub let", "don't", "38.5 °C"]
+    typed += [
+        *(entry.name for entry in entries),
+        "Café ¿puedo?",
+        "x" * 2000,
+        "sub let",
+        "don't",
+        "38.5 °C",
+        "喝啤酒",
+        "可以 beer 吗",
+        "药",
+    ]
     sent: Any = [(PAGES / "_shared/search.js").read_text(encoding="utf-8"), [[*entry[:2], "", entry.more] for entry in entries]]
     in_browser = demo.open("/about").evaluate(SCORES, [*sent, sorted(STOP_STEMS), typed])
     index = WordIndex([weighted_terms(entry) for entry in entries])

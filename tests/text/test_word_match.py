@@ -54,3 +54,13 @@ def test_of_two_names_with_all_words_the_shorter_is_first_and_a_word_behind_a_na
 
 def test_words_are_in_lower_case_without_accents_and_numbers_are_words():
     assert words_of("Café: G6PD, 38.5° – don’t") == ["cafe", "g6pd", "38", "5", "don't"]
+
+
+def test_letters_of_a_script_without_spaces_are_found_in_pairs_anywhere_in_a_name() -> None:
+    index = WordIndex(
+        [dict.fromkeys(stems_of(name), 1.0) for name in ("我可以喝啤酒吗？", "移植后可以游泳吗？", "Can I drink beer?")]
+    )
+    assert words_of("喝啤酒 now") == ["喝啤", "啤酒", "now"]
+    scores = index.scores("喝啤酒")
+    assert set(scores) == {0}
+    assert max(index.scores("可以游泳").items(), key=lambda item: item[1])[0] == 1

@@ -36,8 +36,10 @@ def _encode(phrases: Sequence[str], _progress: Progress = no_progress) -> Vector
     rows, scales = _table()[1:]
     vectors = np.zeros((len(phrases), rows.shape[1]), dtype=np.float32)
     for number, phrase in enumerate(phrases):
-        pieces = [piece for word in WORD.findall(_plain(phrase)) for piece in _pieces(word)]
-        if pieces:
+        words = WORD.findall(_plain(phrase))
+        # Of a text in another language only the punctuation is known, by which all its texts are alike
+        if any(_pieces(word) for word in words if word.isalpha()):
+            pieces = [piece for word in words for piece in _pieces(word)]
             vectors[number] = scales[pieces] @ rows[pieces].astype(np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)

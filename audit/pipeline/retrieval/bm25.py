@@ -5,7 +5,6 @@ All scores are computed when the index is built, so a query only sums columns.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import log
@@ -17,6 +16,7 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 
 from audit.optional_imports import optional
 from audit.text.tokens import STOP_WORDS, plain_text
+from audit.text.words import search_words
 
 Scores = NDArray[np.float32]
 # Robertson's usual values and the defaults of bm25s.
@@ -24,13 +24,11 @@ K1, B = 1.5, 0.75
 ARRAYS = ("data", "indices", "indptr")
 """Scores, texts and starts, by the names of bm25s."""
 NONE: NDArray[Any] = np.zeros(0, dtype=np.int32)
-# Letters and digits together, so a name such as CYP3A5 stays one token; a raised digit is the mark of a note, or a power.
-TOKEN = re.compile(r"[^\W_⁰¹²³⁴-⁹]+(?:'[^\W_⁰¹²³⁴-⁹]+)?")
 
 
 def tokens(text: str) -> list[str]:
     """The stems of a text in order, without stop words; numbers and gene names count: `Kidneys, 15q13.3` -> kidney, 15q13, 3."""
-    return [english_stem(word) for word in TOKEN.findall(plain_text(text)) if word not in STOP_WORDS]
+    return [english_stem(word) for word in search_words(plain_text(text)) if word not in STOP_WORDS]
 
 
 @lru_cache(maxsize=65536)

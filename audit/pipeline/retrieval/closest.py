@@ -30,8 +30,9 @@ from audit.pipeline.retrieval.places import PassagePlace, PassagePlaces
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, Section
 from audit.text.statements import Statement, statements
+from audit.text.words import PIECE
 
-FORMAT = 2
+FORMAT = 3
 """Increase it when passages are cut or encoded otherwise: stored vectors are then computed again."""
 WORDS = 70
 # The usual similarity of a handbook is the mean of these ranks, counted from 0: the best may be answers.
@@ -89,7 +90,7 @@ def _of_section(number: int, section: Section) -> Iterator[PassagePlace]:
     group: list[Statement] = []
     words = 0
     for statement in statements(section.text):
-        length = len(statement.text.split())
+        length = len(PIECE.findall(statement.text))
         if group and (_kind(statement) != _kind(group[0]) or words + length > WORDS):
             yield _place(number, group)
             group, words = [], 0

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm
 
-from audit.pipeline.retrieval.bm25 import TOKEN, english_stem, tokens
+from audit.pipeline.retrieval.bm25 import english_stem, tokens
 from audit.pipeline.retrieval.fusion import Ranking, layer_of, max_scale, min_max_scale, score_fusion, section_ids
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.index import HandbookIndex
@@ -31,6 +31,7 @@ from audit.pipeline.retrieval.model import PASSAGES, Layer, Query, Retrieval
 from audit.pipeline.retrieval.passages import passages_of, section_titles
 from audit.pipeline.retrieval.retrievers import ExpandedQuery, Reranker, bm25_over_chunks, dense_over_chunks, unexpanded_query
 from audit.text.tokens import STOP_WORDS, plain_text
+from audit.text.words import search_words
 
 NO_ENCODER, LEFT_OUT = "no sentence model was given", "left out"
 
@@ -254,7 +255,7 @@ def term_statistics(index: HandbookIndex, window: int) -> TermStatistics:
 
 def _terms(text: str) -> Iterator[tuple[str, str]]:
     """(stem, spelling) of every word that is neither a stop word nor a number, in order."""
-    for word in TOKEN.findall(plain_text(text)):
+    for word in search_words(plain_text(text)):
         if word not in STOP_WORDS and not word.isdigit():
             yield english_stem(word), word
 

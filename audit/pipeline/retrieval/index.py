@@ -26,10 +26,10 @@ from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.settings import SENTENCES, RetrievalSettings
 from audit.text.documents import Document, Section
 from audit.text.statements import leads_at, statements
+from audit.text.words import MARKS, PIECE, SPACELESS
 
 # Increase it when indexing changes: cached indexes are then rebuilt.
-FORMAT = 3
-WORD = re.compile(r"\S+")
+FORMAT = 4
 NAVIGATION_HEADING = re.compile(
     r"(table of )?contents|(subject |alphabetical )?index|glossary|references|bibliography|(useful |related )?links|"
     r"navigation|menu|site ?map|list of (figures|tables)|about this (handbook|guide|book)|acknowledge?ments?|notes",
@@ -65,7 +65,7 @@ def _section_chunks(number: int, section: Section, settings: RetrievalSettings) 
 
 
 def _word_windows(number: int, section: Section, settings: RetrievalSettings) -> Iterator[Chunk]:
-    words = [match.span() for match in WORD.finditer(section.text)]
+    words = [match.span() for match in PIECE.finditer(section.text)]
     if not words:
         yield Chunk(number, 0, 0)
         return
@@ -209,7 +209,7 @@ def _index_from_arrays(
 
 # -- cuts a text into overlapping chunks that end where a sentence, list item or table row ends --------------
 
-TOKEN = re.compile(r"\w+|[^\w\s]")
+TOKEN = re.compile(rf"[^\W{SPACELESS}]+|[{SPACELESS}][{MARKS}]*|[^\w\s]")
 
 
 def sentence_chunks(text: str, settings: HybridSettings) -> Iterator[tuple[int, int]]:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.fusion import Ranking, first_row_per_section
-from audit.pipeline.retrieval.index import WORD, HandbookIndex
+from audit.pipeline.retrieval.index import HandbookIndex
 from audit.pipeline.retrieval.model import FULL_DOCUMENT_FALLBACK, PASSAGES, Mode, Passage, RetrieverRank
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.text.documents import Document
+from audit.text.words import PIECE
 
 # Layers that rank the hits of the first-stage retrievers.
 SECOND_STAGE = ("fused", "reranked")
@@ -44,7 +45,7 @@ def with_parents(index: HandbookIndex, passages: Iterable[Passage]) -> tuple[Pas
 def _parent_or_neighbours(index: HandbookIndex, passage: Passage) -> Passage:
     section = index.document.by_id[passage.section_id]
     # A section is a unit of meaning; a window within a short one would lose context.
-    if len(WORD.findall(section.text)) <= index.settings.parent_words:
+    if len(PIECE.findall(section.text)) <= index.settings.parent_words:
         return replace(passage, start=0, end=len(section.text), text=section.text, origin="parent")
     chunks = [index.chunks[row] for row in _rows_around(index, passage)]
     start, end = chunks[0].start, chunks[-1].end

@@ -175,8 +175,8 @@ def _without_strangers(vectors: Vectors, weights: Labels, labels: Labels) -> Lab
 
 
 def _hdbscan(points: Vectors, weights: Labels, size: int) -> Labels:
-    # The package hdbscan, as in the paper: with min_samples unset, scikit-learn's counts the point itself as a neighbour and so
-    # finds other themes (976 against 892 on the benchmark's phrases). One process, or the order of merges may vary.
+    # The package hdbscan, where the paper names none: with min_samples unset, scikit-learn's counts the point itself as a
+    # neighbour and so finds other themes (976 against 892 on the benchmark's phrases). One process, or merges vary in order.
     hdbscan = optional("hdbscan", "The method hdbscan", "models")
     # It knows no weights, so a phrase is repeated: as often as makes it a theme by itself, with `size` copies around each copy.
     times = np.minimum(weights, size + 1)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from audit.errors import RetrievalError, describe_error
-from audit.pipeline.retrieval.bm25 import TOKEN
 from audit.text.tokens import plain_text, stem
+from audit.text.words import TOKEN
 
 MEDICAL_TERMS = Path(__file__).parent / "entity_terms" / "medical.toml"
 # Increase it when matching changes: cached entities are then recomputed.
-MATCHING = 1
+MATCHING = 2
 EntityTerms = Mapping[str, Mapping[str, Sequence[str]]]
 """Kind -> preferred name -> synonyms."""
 

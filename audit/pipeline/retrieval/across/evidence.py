@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from audit.pipeline.retrieval.across.settings import (
 from audit.pipeline.retrieval.across.support import Alignment, fused
 from audit.release.sourced_answers import ChunkId
 from audit.text.language import language_name, language_of
+from audit.text.words import estimated_tokens
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,6 @@ def _language_notes(library: Library, question: str) -> Iterator[str]:
 # -- packing -------------------------------------------------------------------------------------------------
 # Which passages are kept under a limit of tokens: every required source first, then the best. Source: S1.
 
-CHARACTERS_PER_TOKEN = 4.0
-"""A rule of thumb for English; a model's own tokens are known to its server only."""
 REQUIRED, EXPECTED, RANKED = "required", "expected", "ranked"
 TOO_LONG, HANDBOOK_FULL, ENOUGH = "does not fit", "handbook has its share", "enough passages"
 
@@ -215,8 +213,8 @@ class Packing:
 
 
 def passage_tokens(passage: EvidenceChunk) -> int:
-    """Rough tokens of a passage: characters / 4, rounded up."""
-    return ceil(len(passage.text) / CHARACTERS_PER_TOKEN)
+    """Rough tokens of a passage."""
+    return estimated_tokens(passage.text)
 
 
 def pack(
