@@ -146,6 +146,10 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--at-least", type=float, metavar="VALUE", help="the threshold that the primary figure is expected to reach"
     )
+    parser.add_argument(
+        "--look-at", type=float, action="append", default=[], metavar="SHARE",
+        help="register a look before the end, when this share of the items is rated; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--statement", default="", metavar="TEXT", help="the expectation and its reason, registered with it")
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
@@ -227,12 +231,12 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
 
 def _registration(arguments: argparse.Namespace) -> Registration | None:
     if arguments.primary is None:
-        if arguments.at_least is not None or arguments.statement:
-            raise StudyError("--at-least and --statement require --primary. Nothing was drawn.")
+        if arguments.at_least is not None or arguments.statement or arguments.look_at:
+            raise StudyError("--at-least, --look-at and --statement require --primary. Nothing was drawn.")
         return None
     if arguments.at_least is None:
         raise StudyError("--primary needs --at-least, the threshold that the figure is expected to reach. Nothing was drawn.")
-    return Registration(arguments.primary, arguments.at_least, arguments.statement)
+    return Registration(arguments.primary, arguments.at_least, arguments.statement, tuple(arguments.look_at))
 
 
 def _strata_text(drawn: DrawnSample) -> str:

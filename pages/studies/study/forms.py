@@ -89,6 +89,12 @@ FIRST_HELP = (
     "At most this share of the items goes to pairs that there is a reason to doubt, each reason a stratum of its own, drawn in "
     f"full as far as the share goes: {'; '.join(reason.sentence for reason in REASONS)}."
 )
+LOOKS_ASKED = "Looks before the end, after this share of the items"
+LOOKS = (0.25, 1 / 3, 0.5, 2 / 3, 0.75)
+LOOKS_HELP = (
+    "At these looks *Agreement* says whether the threshold is reached, by an interval that spends a part of the error of 5 % "
+    "(O'Brien and Fleming: hardly any early). Without them it says so at the end only."
+)
 CONFIRMED = "If annotators confirm this share of the judge's labels, in %"
 
 
@@ -226,8 +232,9 @@ def _registration() -> Registration | None:
             format_func=lambda name: PRIMARY_FIGURES[name].capitalize(),
         )  # fmt: skip
         at_least = right.number_input("Expected to be at least", -1.0, 1.0, 0.6, 0.05, key="at_least")
+        looks = st.multiselect(LOOKS_ASKED, LOOKS, key="looks", format_func="{:.0%}".format, help=LOOKS_HELP)
         statement = st.text_area("What is expected, and why", key="statement", height=80, max_chars=MAX_STATEMENT)
-    return Registration(primary, at_least, statement) if primary else None
+    return Registration(primary, at_least, statement, tuple(sorted(looks))) if primary else None
 
 
 def _common_fields(calibration: Any, repeats: Any, seed: Any, defaults: type[Plan]) -> dict[str, Any]:
