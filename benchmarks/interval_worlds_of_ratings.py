@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -30,6 +31,7 @@ from annotation.ratings.gold import confirmed_calls, human_labels
 from annotation.ratings.table import Ratings, ratings_from
 from audit.stats.intervals import Floats
 from audit.stats.pair_table import RATES, Pairs, rate_intervals
+from audit.stats.spending import spent, width_at
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from benchmarks.coverage import WORLDS, _judged_and_rated, _rate
 from benchmarks.interval_worlds import Held
@@ -68,6 +70,19 @@ def agreement_while_looked_at(rng: np.random.Generator, *, live: bool) -> Held:
         found = estimate_measure(MEASURES["kappa"], StratifiedTable.unweighted(cells, live=live))
         low, high = max(low, found.low), min(high, found.high)
     yield float(MEASURES["kappa"].formula(1e9 * table)), low, high
+
+
+def agreement_at_registered_looks(name: str, rng: np.random.Generator) -> Held:
+    """A coefficient of 160 items at registered looks and at the end: the interval that all of them leave."""
+    table = expected((0.6, 0.06, 0.2, 0.13, 0.01), 0.88, neighbours=True)
+    drawn = rng.choice(25, size=160, p=table.ravel())
+    low, high, before = -1.0, 1.0, 0.0
+    for share in (0.25, 0.5, 0.75, 1.0):
+        seen = StratifiedTable.unweighted(np.bincount(drawn[: round(160 * share)], minlength=25).reshape(5, 5))
+        found = estimate_measure(MEASURES[name], replace(seen, factor=width_at(spent(share) - before)))
+        before = spent(share)
+        low, high = max(low, found.low), min(high, found.high)
+    yield float(MEASURES[name].formula(1e9 * table)), low, high
 
 
 def agreement_in_the_run(name: str, rng: np.random.Generator, *, per_label: int = 40) -> Held:

@@ -163,6 +163,10 @@ STATISTICS: Mapping[str, Statistic] = {
         COEFFICIENTS,
     ),
     "agreement at every look": Statistic({"24 looks": of(raters.agreement_while_looked_at, live=True)}, ("study_*.sample",)),
+    "agreement at registered looks": Statistic(
+        {name: of(raters.agreement_at_registered_looks, name) for name in ("kappa", "kappa_quadratic", "agreement")},
+        ("study_analysis_plan.*",),
+    ),
     "agreement in the run": Statistic(
         {name: of(raters.agreement_in_the_run, name) for name in ("accuracy", "kappa_quadratic", "recall", "f1")},
         ("study_agreement*.population", "study_by_label*.population", "study_significance.population"),

@@ -40,6 +40,7 @@ class StratifiedTable:
     pairs     float, (strata,): pairs of the run in each stratum; infinite where the table describes the sample only
     possible  bool, (strata, K): labels that the second rater can have given in a stratum
     live      as in `annotation.ratings.table.Ratings`
+    factor    how many times as wide intervals are besides, as at a registered look
     """
 
     cells: Floats
@@ -47,6 +48,7 @@ class StratifiedTable:
     pairs: Floats
     possible: npt.NDArray[np.bool_]
     live: bool = False
+    factor: float = 1.0
 
     @classmethod
     def unweighted(cls, table: npt.ArrayLike, *, live: bool = False) -> StratifiedTable:
@@ -62,7 +64,7 @@ class StratifiedTable:
     @property
     def width(self) -> float:
         """How many times as wide intervals are (`annotation.ratings.design.width_of`)."""
-        return float(width_of(self.items, live=self.live))
+        return self.factor * float(width_of(self.items, live=self.live))
 
     @property
     def weighted(self) -> bool:

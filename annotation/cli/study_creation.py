@@ -10,6 +10,7 @@ from functools import partial
 from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
+from annotation.studies.first_in_line import REASONS
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.leakage import leakage_sentence
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
@@ -124,6 +125,11 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
         help="divide --total items over the labels so that this figure is as precise as possible (default: --per-label of each)",
     )
     parser.add_argument("--total", type=int, default=len(LABELS) * ITEMS_PER_LABEL, metavar="N", help="default: %(default)s")
+    reasons = "; ".join(reason.sentence for reason in REASONS)
+    parser.add_argument(
+        "--first-in-line", type=float, default=0.0, metavar="SHARE",
+        help=f"at most this share of the items goes first to pairs that there is a reason to doubt ({reasons})",
+    )  # fmt: skip
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
         "--after",
@@ -140,6 +146,10 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--at-least", type=float, metavar="VALUE", help="the threshold that the primary figure is expected to reach"
     )
+    parser.add_argument(
+        "--look-at", type=float, action="append", default=[], metavar="SHARE",
+        help="register a look before the end, when this share of the items is rated; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--statement", default="", metavar="TEXT", help="the expectation and its reason, registered with it")
     parser.add_argument("--show-names", action="store_true", help="show annotators which handbook an answer is from")
 
@@ -157,7 +167,7 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.systems:
             raise StudyError(f"--systems requires --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return _create_of_pairs(arguments, settings)
-    own = ("items", "by", "after", "primary", "design_for", "show_names")
+    own = ("items", "by", "after", "primary", "design_for", "first_in_line", "show_names")
     if any(getattr(arguments, name) for name in own):
         options = ", ".join(f"--{name.replace('_', '-')}" for name in own)
         raise StudyError(f"{options} require --scheme {PAIRS.name}. Nothing was drawn.")
@@ -214,18 +224,19 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
         registration=_registration(arguments),
         after=tuple(arguments.after),
         design_for=arguments.design_for,
+        first_in_line=arguments.first_in_line,
         items=arguments.total if arguments.design_for else 0,
     )  # fmt: skip
 
 
 def _registration(arguments: argparse.Namespace) -> Registration | None:
     if arguments.primary is None:
-        if arguments.at_least is not None or arguments.statement:
-            raise StudyError("--at-least and --statement require --primary. Nothing was drawn.")
+        if arguments.at_least is not None or arguments.statement or arguments.look_at:
+            raise StudyError("--at-least, --look-at and --statement require --primary. Nothing was drawn.")
         return None
     if arguments.at_least is None:
         raise StudyError("--primary needs --at-least, the threshold that the figure is expected to reach. Nothing was drawn.")
-    return Registration(arguments.primary, arguments.at_least, arguments.statement)
+    return Registration(arguments.primary, arguments.at_least, arguments.statement, tuple(arguments.look_at))
 
 
 def _strata_text(drawn: DrawnSample) -> str:

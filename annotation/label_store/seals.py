@@ -23,10 +23,11 @@ from annotation.label_store.stored_values import to_timestamp
 from audit.vocabulary import Raters, stated_raters
 
 CREATED, SAMPLED, STATE, REFERENCE, RATERS_STATED, LOOK = "created", "sampled", "state", "reference", "raters", "look"
-LEAKAGE, INSTITUTIONS, GUESS = "leakage", "institutions", "guess"
+LEAKAGE, INSTITUTIONS, GUESS, REGISTERED_LOOK = "leakage", "institutions", "guess", "registered look"
 """Kinds of events. REFERENCE: an annotator opened the reference answer of an item; RATERS_STATED: who rates in the study;
 LOOK: somebody saw figures of a study that was not complete; LEAKAGE: what the style of its answers was measured to give away;
-INSTITUTIONS: what the exit question asks among; GUESS: an annotator's answer to it."""
+INSTITUTIONS: what the exit question asks among; GUESS: an annotator's answer to it; REGISTERED_LOOK: what the primary figure was
+at a look that was registered before the study."""
 NAMED_ROWS = 3
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from annotation.agreement.report import AgreementReport
@@ -15,9 +16,8 @@ from annotation.agreement.sentences import coefficient_words, figure, undefined
 from annotation.ratings.gold import reference_standard
 from annotation.ratings.table import JUDGE, Ratings
 from audit.formatting import fixed
-from audit.tables import Row
 
-MAX_STATEMENT = 2_000
+MAX_STATEMENT, MAX_LOOKS = 2_000, 5
 NO_VERDICT_YET = "whether it reaches the registered threshold is said when the study is closed with every planned rating"
 PRIMARY_FIGURES = {
     "judge_kappa": "weighted kappa of the judge with the gold labels",
@@ -35,11 +35,13 @@ class Registration:
     primary    a key of PRIMARY_FIGURES
     at_least   the threshold that the figure is expected to reach, in [-1, 1]
     statement  what is expected and why, in the words of the PI; may be empty
+    looks      shares of the items, ascending in (0, 1), after which the figure is compared with it before the end
     """
 
     primary: str
     at_least: float
     statement: str = ""
+    looks: tuple[float, ...] = ()
 
     def faults(self) -> dict[str, bool]:
         """Fault -> whether it applies: reasons that make the registration unusable."""
@@ -47,6 +49,8 @@ class Registration:
         return {
             f"'{self.primary}' is not a primary figure (allowed: {allowed})": self.primary not in PRIMARY_FIGURES,
             "the threshold is not between -1 and 1": not -1 <= self.at_least <= 1,
+            f"looks are at most {MAX_LOOKS} shares of the items between 0 and 1, ascending": len(self.looks) > MAX_LOOKS
+            or not all(0 < one < other for one, other in pairwise((*self.looks, 1.0))),
             f"the statement has more than {MAX_STATEMENT:,} characters": len(self.statement) > MAX_STATEMENT,
         }
 
@@ -56,14 +60,23 @@ class Registration:
         return (
             f"Registered on {created_at[:10]}, before the first rating: the primary figure is the "
             f"{PRIMARY_FIGURES[self.primary]}, "
-            f"expected to be at least {fixed(self.at_least, 2)}.{stated}"
+            f"expected to be at least {fixed(self.at_least, 2)}.{self._looks()}{stated}"
+        )
+
+    def _looks(self) -> str:
+        if not self.looks:
+            return ""
+        shares = " and ".join(f"{fixed(100 * share, 0)} %" for share in self.looks)
+        return (
+            f" Looks before the end were registered after {shares} of the items; they spend the error of 5 % as O'Brien and "
+            "Fleming do (Lan and DeMets 1983), so some look or the end misses in at most 5 % of such studies."
         )
 
 
 def registration_of(plan: Mapping[str, Any]) -> Registration | None:
     """The registration in the stored plan of a sample; None where nothing was registered."""
     stored = plan.get("registration")
-    return Registration(**stored) if stored else None
+    return Registration(**{**stored, "looks": tuple(stored.get("looks", ()))}) if stored else None
 
 
 # -- The result of a study compared with its registration ----------------------------------------------------
@@ -71,26 +84,28 @@ def registration_of(plan: Mapping[str, Any]) -> Registration | None:
 
 def outcome_sentence(registration: Registration, report: AgreementReport, ratings: Ratings) -> str:
     """The observed primary figure and, once the study is complete, whether it reaches the threshold."""
-    row = _primary_row(registration, report, ratings)
+    row = figure(report, *primary_of(registration, ratings))
     name = PRIMARY_FIGURES[registration.primary]
     if reason := undefined(row):
         return f"The primary figure, the {name}, is not known ({reason})."
-    verdict = NO_VERDICT_YET if ratings.live else _verdict(registration, row)
+    later = f"{NO_VERDICT_YET}{', or at a registered look' if registration.looks else ''}"
+    verdict = later if ratings.live else verdict_words(registration, row["value"], row["low"])
     return f"The primary figure, the {name}, is {coefficient_words(row)}, {row['n']:,} items: {verdict}."
 
 
-def _primary_row(registration: Registration, report: AgreementReport, ratings: Ratings) -> Row:
+def primary_of(registration: Registration, ratings: Ratings) -> tuple[str, str, str]:
+    """The two raters of the primary figure, and the name of the measure."""
     people = registration.primary.startswith("annotator")
     first, second = ratings.annotators[:2] if people else (reference_standard(ratings), JUDGE)
     plain = "agreement" if people else "accuracy"
-    name = report.scheme.headline if registration.primary.endswith("kappa") else plain
-    return figure(report, first, second, name)
+    return first, second, ratings.scheme.headline if registration.primary.endswith("kappa") else plain
 
 
-def _verdict(registration: Registration, row: Row) -> str:
+def verdict_words(registration: Registration, value: float, low: float) -> str:
+    """Whether the value, and the lower end of its interval, reach the registered threshold."""
     threshold = fixed(registration.at_least, 2)
-    if row["low"] >= registration.at_least:
+    if low >= registration.at_least:
         return f"the registered threshold of {threshold} is reached, also by the lower end of the interval"
-    if row["value"] >= registration.at_least:
+    if value >= registration.at_least:
         return f"the registered threshold of {threshold} is reached, but the interval includes lower values"
     return f"the registered threshold of {threshold} is not reached"

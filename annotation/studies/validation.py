@@ -58,7 +58,8 @@ from annotation.studies.head_to_head import (
     system_names,
 )
 from annotation.studies.leakage import blinding_words
-from annotation.studies.registration import outcome_sentence, registration_of
+from annotation.studies.registered_looks import outcome_with_looks
+from annotation.studies.registration import registration_of
 from annotation.studies.study_tables import (
     TYPES_TABLE,
     StudyFlow,
@@ -157,7 +158,7 @@ def _registered_facts(data: ValidationData) -> Iterator[Statement]:
         yield "Registration", "Primary figure", NOT_REGISTERED
         return
     yield "Registration", "Before the study", registration.sentence(data.study.created_at)
-    yield "Registration", "Result", outcome_sentence(registration, data.report, data.ratings)
+    yield "Registration", "Result", outcome_with_looks(registration, data.report, data.ratings, data.looks)
 
 
 def _estimation(data: ValidationData) -> Iterator[Statement]:
@@ -368,7 +369,7 @@ def _registered(data: ValidationData) -> str:
 
 def _outcome(data: ValidationData) -> str:
     registration = registration_of(data.origin.plan)
-    return f" {outcome_sentence(registration, data.report, data.ratings)}" if registration else ""
+    return f" {outcome_with_looks(registration, data.report, data.ratings, data.looks)}" if registration else ""
 
 
 def results(data: ValidationData) -> str:

@@ -35,6 +35,7 @@ from annotation.studies.exit_answers import exit_answers
 from annotation.studies.item_groups import corrected_parts, item_groups
 from annotation.studies.leakage import TABLE as LEAKAGE_TABLE
 from annotation.studies.leakage import blinding_words, recorded_leakage
+from annotation.studies.registered_looks import Look, looks_taken
 from annotation.studies.study_tables import (
     CODEBOOK_TABLE,
     FLOW_TABLE,
@@ -68,6 +69,7 @@ class ValidationData:
     rows      every rating, as `ratings_table` returns them
     shares    as `annotation.prevalence.estimates.prevalence` returns them
     calibration  the round before the study; None where it had none
+    looks     the registered looks that were taken
     blinding  what style gives away and what raters guessed, in words; leaks and guesses: the same as tables, empty where unknown
     """
 
@@ -84,6 +86,7 @@ class ValidationData:
     blinding: str = ""
     leaks: pd.DataFrame = field(default_factory=pd.DataFrame)
     guesses: pd.DataFrame = field(default_factory=pd.DataFrame)
+    looks: Sequence[Look] = ()
 
     @property
     def reference(self) -> str:
@@ -116,6 +119,7 @@ def validation_data(store: LabelStore, study_id: str, con: Connection | None = N
         ratings_table(store, study_id), ratings,
         agreement_report(ratings, repeats_table(store, study_id)), prevalence(ratings), calibration_of(store, study_id),
         blinding_words(store, study_id), measured.frame() if measured else pd.DataFrame(), exit_answers(store, study_id),
+        looks_taken(store, study_id),
     )  # fmt: skip
 
 

@@ -95,6 +95,27 @@ def test_probabilities_are_those_of_all_partitions_counted_one_by_one(seed, limi
     assert sum(found.numbers(0.4).values()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_seen_of_nine_handbooks_weighs_nearly_as_much_as_all_partitions(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    for shares in ([0.8, 0.2], [1.0], [0.5, 0.3, 0.2]):
+        evidence = evidence_of(labelled(rng, rng.choice(len(shares), 9, p=shares), JudgeErrors(0.12, 0.3)))
+        seen = partitions(evidence)
+        with monkeypatch.context() as patch:
+            patch.setattr(latent_positions, "MAX_ENUMERATED", 9)
+            every = partitions(evidence)
+        assert seen.log_odds == pytest.approx(every.log_odds, abs=0.3)
+        assert seen.together(0.4) == pytest.approx(every.together(0.4), abs=0.1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_handbooks_of_many_that_stand_apart_are_found_though_the_judge_errs_more_often_than_assumed(seed):
+    truth = np.repeat([0, 1], [20, 2])
+    evidence = evidence_of(labelled(np.random.default_rng(seed), truth, JudgeErrors(0.17, 0.4)))
+    assert partitions(evidence).disputed(0.1) > 0.95
+    assert partitions(evidence_of(labelled(np.random.default_rng(seed), 0 * truth, JudgeErrors(0.05, 0.4)))).disputed(0.1) < 0.1
+
+
 def test_one_stray_label_makes_no_dispute_and_a_block_of_labels_does():
     table = np.zeros((12, 12))
     table[0, 1] = table[1, 0] = 1

@@ -56,7 +56,7 @@ from annotation.studies.head_to_head import COUPLES_TABLE
 from annotation.studies.item_groups import item_groups
 from annotation.studies.leakage import blinding_words
 from annotation.studies.marked_items import OVERLAP_TABLE, overlap_of_study
-from annotation.studies.registration import outcome_sentence
+from annotation.studies.registered_looks import outcome_with_looks, take_look
 from annotation.studies.study_tables import labels_table
 from annotation.studies.validation import opened_run
 from annotation.studies.verdict_store import verdicts_by_item
@@ -68,7 +68,7 @@ from audit.formatting import fixed
 from audit.store.runs import Run
 from audit.tables import IntervalKind, Row
 from audit.vocabulary import LABELS, Label
-from pages._blinded.access import label_store, require_role
+from pages._blinded.access import label_store, now, require_role
 from pages._blinded.frame import escaped, explain, study_page
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.loaders import loaded_runs
@@ -111,7 +111,8 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
         sentences = judge_sentence(report, by, shown.name), least_confirmed_sentence(shown.ratings, by)
         st.markdown(escaped(" ".join([*sentences, weighted_sentence(report, by, shown.name)])))
         if registration := registered(shown.study.study_id):
-            outcome = outcome_sentence(registration, report, shown.ratings)
+            looks = take_look(label_store(), shown.study.study_id, registration, shown.ratings, now())
+            outcome = outcome_with_looks(registration, report, shown.ratings, looks)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
         st.caption(escaped(f"{capitalised(left_open)}. These count in parts in the judge's precision alone."))
