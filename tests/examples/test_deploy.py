@@ -250,5 +250,13 @@ def test_the_environment_file_names_every_setting():
     assert documented == set(re.findall(r"AUDIT_[A-Z_]+", (FOLDER / "audit.env").read_text()))
 
 
+@pytest.mark.parametrize(("image", "code"), [("python:3.13", 1), ("", 1), (f"docker.io/library/python@sha256:{'a' * 64}", 0)])
+def test_a_base_image_without_a_digest_stops_the_build(image, code):
+    text = (FOLDER / "Containerfile").read_text()
+    (check,) = re.findall("^RUN (case .*)", text, re.MULTILINE)
+    assert subprocess.run(["sh", "-c", check], env={"PYTHON": image}, capture_output=True, check=False).returncode == code
+    assert "ARG PYTHON=" not in text
+
+
 def test_the_containerfile_has_no_finding_of_hadolint():
     subprocess.run([tool("hadolint"), FOLDER / "Containerfile"], check=True)
