@@ -148,6 +148,10 @@ COMMANDS = (
         "annotation.cli.study_creation:create",
     ),
     Command(
+        "study reword", "Rewrite the masked answers of a sample in one style by a model, amounts and negations checked.",
+        "audit.pipeline.cli.reword:reword",
+    ),
+    Command(
         "study leakage", "Measure what the style of masked answers gives away of whose they are.",
         "annotation.cli.leakage:leakage",
     ),

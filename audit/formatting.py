@@ -16,6 +16,8 @@ from typing import SupportsFloat
 from unicodedata import bidirectional
 
 MINUS = "\N{MINUS SIGN}"
+MAX_TEXT_LENGTH = 20_000
+"""Characters of a text that are compared and shown; no handbook's answer comes near, a broken release may."""
 # Enough digits for the largest float with any number of decimals in use.
 CONTEXT = Context(prec=400, rounding=ROUND_HALF_UP)
 
@@ -71,6 +73,13 @@ ESCAPED = re.compile(r"'+[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 # has a dot. The @ of a run's key stays as it is: people copy keys from pages into commands.
 ADDRESS = re.compile(r"(?<=http)(?=s?:)|(?<=www)(?=\.)|(?:(?<=ftp)|(?<=mailto)|(?<=xmpp))(?=:)|(?=@[\w-]+\.)", re.IGNORECASE)
 WORD_JOINER = "\N{WORD JOINER}"
+
+
+def shortened(text: str) -> str:
+    """`text`, cut with a notice where it is longer than any real answer."""
+    if len(text) <= MAX_TEXT_LENGTH:
+        return text
+    return f"{text[:MAX_TEXT_LENGTH]} ... (cut after {MAX_TEXT_LENGTH:,} of {len(text):,} characters)"
 
 
 def printable(text: str) -> str:

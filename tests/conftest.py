@@ -32,6 +32,7 @@ SLOW = (
     "annotation/prevalence/test_headline.py",
     "annotation/test_backup.py",
     "annotation/test_demo_studies.py",
+    "annotation/test_disks_and_clocks.py",
     "annotation/test_earlier_studies.py",
     "annotation/test_item_groups.py",
     "annotation/test_packet_reader.py",

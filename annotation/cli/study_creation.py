@@ -6,7 +6,9 @@ import argparse
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
+from annotation.cli.study import write_out
 from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
@@ -14,11 +16,13 @@ from annotation.studies.first_in_line import REASONS
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.leakage import leakage_sentence
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
+from annotation.studies.rewordings import in_other_words, rewording_words, texts_to_reword
 from annotation.studies.sample_plan import DESIGNS, ITEMS_PER_LABEL, MAX_STUDY_ITEMS, SECOND_CRITERIA, SamplePlan
 from annotation.studies.sampling import DrawnSample, draw_sample, draw_study, preview_study
 from audit.cli.conventions import add_json, add_run, print_result
 from audit.settings import Settings
 from audit.store.runs import find_run
+from audit.text.rewording import read_rewordings
 from audit.vocabulary import LABELS, RATERS, Raters
 
 
@@ -88,6 +92,14 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
     )
     add_shown(parser)
+    parser.add_argument(
+        "--reworded",
+        type=Path,
+        metavar="FILE",
+        help="show raters the answers in other words, as `audit study reword` wrote them; an original whose amounts or negations "
+        "would change is kept and counted",
+    )
+    parser.add_argument("--texts", type=Path, metavar="FILE", help="for --dry-run: write the answers for `audit study reword`")
     parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="seed of the sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")
@@ -186,10 +198,14 @@ def _create(
     draw_and_create: Callable[..., DrawnSample],
 ) -> int:
     run = find_run(settings.store_dir, arguments.run)
+    known = read_rewordings(arguments.reworded) if arguments.reworded else None
     max_items = None if arguments.yes else MAX_STUDY_ITEMS
     # Before the label store is opened, which would create it.
     if arguments.dry_run:
         drawn = draw(run, study_id=arguments.study, max_items=max_items)
+        if arguments.texts:
+            write_out(arguments.texts, {arguments.texts.suffix.lower(): texts_to_reword(drawn).encode})
+        drawn = drawn if known is None else in_other_words(drawn, known)
         given_away = leakage_sentence(drawn) if drawn.masking else ""
         text = "\n".join(filter(None, (_strata_text(drawn), given_away)))
         return print_result(arguments, text, {**_strata_record(drawn), "leakage": given_away})
@@ -197,7 +213,7 @@ def _create(
     drawn = draw_and_create(
         open_label_store(settings.studies_url), run, study_id=arguments.study, title=arguments.title or arguments.study,
         annotators=annotators, now=datetime.now(UTC), max_items=max_items, ratings_per_item=arguments.ratings_per_item,
-        raters=Raters(arguments.raters),
+        raters=Raters(arguments.raters), present=partial(in_other_words, known=known) if known else lambda sample: sample,
     )  # fmt: skip
     created = f"Study '{arguments.study}' was created from run {run.key}. {', '.join(annotators)} can start: audit serve"
     record = {
@@ -253,6 +269,7 @@ def _strata_text(drawn: DrawnSample) -> str:
         empty = [label for label in LABELS if label not in {stratum.label for stratum in drawn.strata}]
         lines.append(f"No pair of the run is {', '.join(empty)}." if empty else "Every label occurs in the run.")
     lines.append(drawn.not_drawn_text())
+    lines += [words] if (words := rewording_words(drawn.origin.plan)) else []
     lines += [drawn.names_left_text()] if drawn.names_left_text() else []
     if masking := drawn.masking:
         lines += list(filter(None, (masking.sentence(), masking.organisations_sentence())))

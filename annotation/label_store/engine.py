@@ -34,7 +34,7 @@ from sqlalchemy.schema import CreateColumn
 
 from annotation.label_store.held import close_to_others, note, note_on_server, refuse_less, refuse_less_on_server
 from annotation.label_store.schema import access_log, decisions, metadata, ratings, study_events, theme_edits
-from audit.errors import AuditError
+from audit.errors import AuditError, disk_problem
 from audit.optional_imports import install_hint
 
 BUSY_MS = 30_000
@@ -99,6 +99,8 @@ class LabelStore:
             if not isinstance(error, OperationalError) and type(error) is not DatabaseError:
                 raise
             reason = " ".join(str(error.orig).split()).rstrip(".?")
+            if self.engine.dialect.name == "sqlite":
+                reason += disk_problem(Path(self.engine.url.database or ""))
             raise AuditError(
                 f"The studies at {_without_password(self.engine.url)} cannot be used: {reason}. "
                 "Nothing was changed. Check AUDIT_STUDIES_URL, and that the database is running, has free space, is writable and "

@@ -20,7 +20,7 @@ from annotation.label_store.held import note, refuse_less
 from annotation.label_store.studies import list_studies
 from annotation.studies.verification import heads_record, verify_study
 from audit.atomic_io import atomic_file
-from audit.errors import AuditError
+from audit.errors import AuditError, disk_problem
 
 POSTGRESQL = (
     "These studies are kept in PostgreSQL, which has programs of its own for this. Nothing was done. "
@@ -209,6 +209,6 @@ def explained_failures(source: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise AuditError(f"{source} cannot be copied: {error}. No copy was made.") from error
+        raise AuditError(f"{source} cannot be copied: {error}{disk_problem(source)}. No copy was made.") from error
     except OSError as error:
         raise AuditError(f"The copy of {source} cannot be written: {error.strerror}. No copy was made.") from error

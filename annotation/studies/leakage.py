@@ -22,10 +22,11 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.seals import LEAKAGE, last_event, record_study_event
 from annotation.label_store.studies import Study, find_study, items_shown
 from annotation.studies.exit_answers import exit_sentence
+from annotation.studies.rewordings import REWORDED, rewording_words
 from annotation.studies.sample_plan import Plan
 from annotation.studies.sampling import DrawnSample, plan_of
 from annotation.studies.shown_answers import Presenter, learned_from, presenter_of_run
-from annotation.studies.verdict_store import find_origin
+from annotation.studies.verdict_store import find_origin, sample_digest
 from audit.errors import AuditError
 from audit.formatting import fixed
 from audit.optional_imports import optional
@@ -141,7 +142,7 @@ def leakage_of_sample(drawn: DrawnSample) -> Leakage:
     """The leakage of a sample that was drawn; the classifier learns from its own items."""
     items = [item for item in drawn.items if item.repeat_of is None]
     shown = [Shown(item.question_id, item.handbook_a, item.handbook_b, item.answer_a, item.answer_b) for item in items]
-    return leakage(shown, shown_words(plan_of(drawn.origin)))
+    return leakage(shown, shown_words(plan_of(drawn.origin), reworded=REWORDED in drawn.origin.plan))
 
 
 def leakage_sentence(drawn: DrawnSample) -> str:
@@ -154,23 +155,26 @@ def leakage_sentence(drawn: DrawnSample) -> str:
 
 def leakage_of_study(store: LabelStore, study: Study, run: Run | None) -> Leakage:
     """The leakage of a study's items as they are stored; where its run is loaded, its answers are learned from too."""
-    plan = plan_of(find_origin(store, study.study_id))
+    origin = find_origin(store, study.study_id)
+    plan, reworded = plan_of(origin), REWORDED in origin.plan
     shown = [Shown(*item) for item in items_shown(store, study.study_id)]
     training: list[tuple[str, str, str]] = []
-    if run is not None and not plan.names_shown and "systems" not in find_origin(store, study.study_id).plan:
+    # What the run has is not in the words that raters read where a model reworded these
+    if run is not None and not (plan.names_shown or reworded or "systems" in origin.plan):
         with open_store(run.path) as con:
             presenter: Presenter = presenter_of_run(con, plan)
             training = [(question, whose, presenter.whole(text)) for whose, question, text in learned_from(con, MOST_TRAINING)]
-    return leakage(shown, shown_words(plan), training)
+    return leakage(shown, shown_words(plan, reworded=reworded), training)
 
 
-def shown_words(plan: Plan) -> str:
+def shown_words(plan: Plan, *, reworded: bool = False) -> str:
     """How a plan shows answers, in words."""
     if plan.names_shown:
         return "names shown"
     what = f"{plan.statements} statements of each answer" if plan.statements > 1 else "1 statement of each answer"
     phrases = ", phrases of one handbook masked" if plan.phrases_masked else ""
-    return f"{what if plan.statements else 'whole answers'}, names masked{phrases}"
+    words = ", in a model's words" if reworded else ""
+    return f"{what if plan.statements else 'whole answers'}, names masked{phrases}{words}"
 
 
 def leakage(items: Sequence[Shown], shown: str, training: Sequence[tuple[str, str, str]] = ()) -> Leakage:
@@ -292,7 +296,12 @@ def blinding_words(store: LabelStore, study_id: str) -> str:
     if find_study(store, study_id).names_shown:
         return "Raters saw whose the answers are."
     measured = recorded_leakage(store, study_id)
-    return f"{measured.sentence() if measured else NOT_MEASURED} {exit_sentence(store, study_id)}"
+    parts = (
+        rewording_words(find_origin(store, study_id).plan) if sample_digest(store, study_id) else "",
+        measured.sentence() if measured else NOT_MEASURED,
+        exit_sentence(store, study_id),
+    )
+    return " ".join(filter(None, parts))
 
 
 def _tuples(value: Any) -> Any:

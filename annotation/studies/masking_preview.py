@@ -12,6 +12,7 @@ import pandas as pd
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import Study, answers_shown
 from annotation.studies.verdict_store import find_origin
+from audit.formatting import shortened
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec
@@ -83,7 +84,7 @@ def blind_answer(answer: str | None, masker: Masker) -> str:
     """
     if not (answer or "").strip():
         return NOTHING_SAID
-    text = str(answer)
+    text = shortened(str(answer))
     more = without_absence(text)
     text = text if more is None else f"{NOTHING_SAID} {more}".strip()
     masked = masker.mask(text)
@@ -122,7 +123,7 @@ def preview_masking(
     organisations = Counter(name for text in shown for name in organisations_in(text) if " " in name)
     not_addressed = 0
     for texts in answers:
-        own = [(KINDS[marker], part) for text in texts for marker, part in masker.replaced(text or "")]
+        own = [(KINDS[marker], part) for text in texts for marker, part in masker.replaced(shortened(text or ""))]
         own += [(PHRASE, phrase) for text in texts for phrase in left_out(text)]
         places.update(own)
         items.update(set(own))

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
-import annotation
 from audit.errors import AuditError
+from audit.own_process import environment, limit_memory
 from audit.people_tables import CSV, Lines, TableSource, csv_lines, text_of
 
 MAX_PACKET_BYTES, MAX_UNPACKED_BYTES = 20 * 2**20, 200 * 2**20
@@ -52,8 +50,10 @@ def read_lines(name: str, data: bytes) -> Lines:
     command = [sys.executable, "-m", "annotation.studies.packet_reader", str(MAX_MEMORY_BYTES)]
     # The name as JSON: an uploaded file may have a name that no command line can hold.
     sent = json.dumps(name).encode() + b"\n" + data
+    # OpenBLAS, which numpy and with it openpyxl loads, would otherwise reserve memory for each processor that the machine has.
+    env = environment(OPENBLAS_NUM_THREADS="1")
     try:
-        done = subprocess.run(command, check=False, input=sent, capture_output=True, timeout=MAX_SECONDS, env=_environment())  # noqa: S603
+        done = subprocess.run(command, check=False, input=sent, capture_output=True, timeout=MAX_SECONDS, env=env)  # noqa: S603
     except subprocess.TimeoutExpired:
         raise UnreadablePacketError(f"{name} could not be read within {MAX_SECONDS} seconds. {NOTHING_STORED}") from None
     # Below 0: ended by the system, which is how some systems enforce the limit.
@@ -70,19 +70,12 @@ def read_lines(name: str, data: bytes) -> Lines:
     return lines
 
 
-def _environment() -> dict[str, str]:
-    # The packages of this process, wherever it was started; and OpenBLAS, which numpy and with it openpyxl loads, would otherwise
-    # reserve memory for each processor that the machine has.
-    paths = [str(Path(annotation.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OPENBLAS_NUM_THREADS": "1"}
-
-
 # -- inside the process of its own -------------------------------------------------------------------------------------
 
 
 def main(max_memory_bytes: str) -> None:
     """Print the cells of the file on standard input, or its fault, as JSON."""
-    _limit_memory(int(max_memory_bytes))
+    limit_memory(int(max_memory_bytes))
     name = json.loads(sys.stdin.buffer.readline())
     try:
         json.dump({"lines": parse_lines(name, sys.stdin.buffer.read())}, sys.stdout)
@@ -90,13 +83,6 @@ def main(max_memory_bytes: str) -> None:
         json.dump({"fault": str(error)}, sys.stdout)
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
-
-
-def _limit_memory(size: int) -> None:
-    if sys.platform != "win32":  # Windows has no such limit for a process; there the time limit remains
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
 def parse_lines(name: str, data: bytes) -> Lines:

@@ -30,6 +30,7 @@ from annotation.studies.sample_plan import (
 )
 from annotation.studies.shown_answers import Presenter, presenter_of_run
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
+from audit.formatting import shortened
 from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.vocabulary import Raters
@@ -146,12 +147,15 @@ def draw_study(
     raters: Raters = Raters.UNKNOWN,
     scheme: Scheme = PAIRS,
     draw: Callable[[LabelStore, Run, Any, str, int | None], DrawnSample] = preview_study,
+    present: Callable[[DrawnSample], DrawnSample] = lambda drawn: drawn,
 ) -> DrawnSample:
     """Draw a sample from a run and create the study, in one transaction.
 
+    present  changes what raters read of the sample
+
     Raises StudyError when the plan is not possible, the run has no answers, or the study cannot be created.
     """
-    drawn = draw(store, run, plan, study_id, max_items)
+    drawn = present(draw(store, run, plan, study_id, max_items))
     new = NewStudy(
         study_id, title, annotators, drawn.items, plan.seed, scheme=scheme, ratings_per_item=ratings_per_item, raters=raters,
         names_shown=plan.names_shown, terms=dict(run.terms), synthetic=run.synthetic,
@@ -293,7 +297,8 @@ def _new_item(item_id: str, kind: ItemKind, shown: Sequence[Any], presenter: Pre
     question_id, question, handbook_a, handbook_b, name_a, name_b, *answers, reference = shown
     masker = presenter.masker
     first, second = presenter.pair(question, (handbook_a, handbook_b), (answers[0], answers[1]))
-    known = masker.mask(reference) if masker and reference else reference or None
+    question, reference = shortened(question), shortened(reference or "")
+    known = (masker.mask(reference) if masker else reference) or None
     names = handbook_a, handbook_b, name_a, name_b
     asked = masker.mask(question) if masker else question
     return NewItem(item_id, kind, question_id, asked, *names, first, second, reference=known)

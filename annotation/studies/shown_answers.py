@@ -13,6 +13,7 @@ from math import log
 
 from annotation.studies.masking_preview import blind_answer, masker_of_run, organisations_in
 from annotation.studies.sample_plan import Plan
+from audit.formatting import MAX_TEXT_LENGTH, shortened
 from audit.store.connection import Connection, rows
 from audit.text.blinding import HIDDEN_PHRASE, Masker, with_parent_names
 from audit.text.position_quotes import coverage, overlap, rarity_of, sentences_of
@@ -71,7 +72,7 @@ class Presenter:
     def pair(self, question: str, handbooks: tuple[str, str], answers: tuple[str | None, str | None]) -> tuple[str, str]:
         """The two answers as raters read them; a missing one as the words that mark absence."""
         if self.masker is None:
-            first, second = (answer or f"{NOT_ADDRESSED}." for answer in answers)
+            first, second = (shortened(answer or f"{NOT_ADDRESSED}.") for answer in answers)
             return first, second
         first, second = (self.whole(answer) for answer in answers)
         if not self.statements:
@@ -137,7 +138,7 @@ def learned_from(con: Connection, most: int = LEARNED_FROM) -> list[tuple[str, s
         if len(found) >= most and question != found[-1][1]:
             break
         if without_absence(text) is None:
-            found.append((handbook, question, text))
+            found.append((handbook, question, text[:MAX_TEXT_LENGTH]))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import pickle
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 from audit.errors import AuditError
 from audit.formatting import printable
+from audit.own_process import environment
 from audit.queries.run_texts import section_count
 from audit.store.connection import open_store
 from audit.store.runs import Run
@@ -154,7 +154,6 @@ TIME_LIMIT_S = 120.0
 IDLE_S = 3600.0
 POLL_S = 0.05
 MANY_SECTIONS = 2_000
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 PROCESS = "audit.pipeline.asking.process"
 
 
@@ -200,7 +199,7 @@ class Worker:
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", PROCESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()
+                [sys.executable, "-m", PROCESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
             )
         return self._process
 
@@ -228,11 +227,6 @@ class Worker:
             self._process.kill()
             self._process.communicate()
             self._process = None
-
-
-def _environment() -> Mapping[str, str]:
-    paths = os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": paths}
 
 
 def _after(seconds: float, action: Callable[[], object]) -> threading.Timer:
@@ -283,7 +277,7 @@ def start_preparing(store: Path, folder: Path) -> subprocess.Popen[bytes]:
     """Start a process that stores what questions to a run need; it goes on after this program has ended."""
     return subprocess.Popen(  # noqa: S603 - our own module and the paths of our own data folder
         [sys.executable, "-m", PROCESS, str(store), str(folder)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment(),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(),
         start_new_session=True,
     )  # fmt: skip
 

@@ -23,9 +23,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-import audit
 from audit.errors import AuditError
 from audit.jobs.table import Job, JobState, JobTable
+from audit.own_process import environment
 from audit.settings import Settings
 
 LOCK_WAIT_S = 20.0
@@ -119,12 +119,11 @@ def discard_job(settings: Settings, job: Job) -> None:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    paths = [str(Path(audit.__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
-    ours = {"AUDIT_DATA_DIR": str(settings.data_dir.resolve()), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    ours = {"AUDIT_DATA_DIR": str(settings.data_dir.resolve())}
     if settings.judge_urls:  # as the dashboard has them, which may be other than the environment's
         ours |= {"AUDIT_JUDGE_URL": ",".join(settings.judge_urls), "AUDIT_JUDGE_MODEL": settings.judge_model}
     # A job's log is read for its last line; the bar of tqdm would otherwise fill it with a line per update.
-    return {**os.environ, **ours, "TQDM_MININTERVAL": "60"}
+    return environment(**ours, TQDM_MININTERVAL="60")
 
 
 # -- inside the job's process --------------------------------------------------------------------------------------------

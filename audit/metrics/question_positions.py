@@ -11,6 +11,7 @@ from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
 from audit.metrics._held import Held, Sentence, read_positions
 from audit.metrics.position_groups import ANSWERS, HowSure, doubted_groups
+from audit.own_process import TooMuchError, within_limits
 from audit.queries.lookup import question_number
 from audit.store.connection import Connection, rows
 from audit.tables import Column, TableSpec
@@ -118,11 +119,13 @@ class QuestionPositions:
     positions  the most common first; none where the handbooks' own words state none that could be told apart
     others     handbooks that say something else on what is disputed, or one of these in other words, each with its best sentence
     certain    the clearest pair that disagrees; None where no pair does, or the positions come from the release
+    unread     why the answers were not read, where they are too long
     """
 
     positions: tuple[Position, ...] = ()
     others: tuple[Holder, ...] = ()
     certain: ClearestPair | None = None
+    unread: str = ""
 
     def quote_of(self, handbook_id: str) -> Holder | None:
         """The words of a handbook, by which it holds its first position or says something else; None where it has none."""
@@ -205,7 +208,11 @@ def positions_from_labels(con: Connection, question_id: str) -> QuestionPosition
     answering = grouped[(grouped["state"] == ANSWERS) & grouped["answer"].notna() & grouped["handbook_id"].isin(compared)]
     answers, groups = (dict(zip(answering["handbook_id"], answering[name], strict=True)) for name in ("answer", "group"))
     consistent = [frozenset(pair) for pair in rows(con, CONSISTENT, number)]
-    read = read_positions(question, aspect or "", answers, groups, disputes_on(con, number["question"]), consistent)
+    disputes = disputes_on(con, number["question"])
+    try:
+        read = within_limits(read_positions, question, aspect or "", answers, groups, disputes, consistent)
+    except TooMuchError as error:
+        return QuestionPositions(unread=str(error))
     return QuestionPositions(
         tuple(_doubted(_position(held, aspect or ""), doubt) for held in read.held),
         tuple(map(_holder, read.others)),

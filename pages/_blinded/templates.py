@@ -13,10 +13,9 @@ import streamlit as st
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from audit.formatting import fixed
+from audit.formatting import fixed, shortened
 
 PAGES = Path(__file__).parents[1]
-MAX_TEXT_LENGTH = 20_000  # characters that are compared and shown; no handbook's answer comes near, a broken release may
 
 
 def rendered(template: str, /, **values: object) -> Markup:
@@ -34,13 +33,6 @@ def marked(text: str, start: int, end: int) -> Markup:
     """The text with its characters `start` to `end`, if any, in `<mark>`."""
     mark = Markup("<mark>{}</mark>").format(text[start:end]) if start < end else ""
     return Markup("{}{}{}").format(text[:start], mark, text[end:])
-
-
-def shortened(text: str) -> str:
-    """`text`, cut with a notice where it is longer than any real answer."""
-    if len(text) <= MAX_TEXT_LENGTH:
-        return text
-    return f"{text[:MAX_TEXT_LENGTH]} ... (cut after {MAX_TEXT_LENGTH:,} of {len(text):,} characters)"
 
 
 @cache

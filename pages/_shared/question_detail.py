@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
+from audit.formatting import shortened
 from audit.metrics.disagreements import Filters, matching
 from audit.metrics.disputed_questions import counts_on
 from audit.metrics.question_positions import SOMETHING_ELSE, Holder, Position, QuestionPositions
@@ -16,7 +17,7 @@ from audit.queries.citations import citations
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
 from pages._blinded.frame import escaped
-from pages._blinded.templates import marked, rendered, shortened
+from pages._blinded.templates import marked, rendered
 from pages._shared.loaders import load
 from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
@@ -182,6 +183,8 @@ def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -
         left = len(found.positions) - len(shown)
         return ", ".join(said) + (f", and there {'is' if left == 1 else 'are'} {left} more" if left else "")
     n, topic = numbers["answering"], found.certain.topic if found.certain else ""
+    if found.unread:
+        return f"{n:,} {run.term('handbook', n)} answer, in texts that were not read for positions: {found.unread}"
     if found.certain is not None:
         on = f" on {topic}" if topic else ""
         return f"{n:,} {run.term('handbook', n)} answer and disagree{on}, in sentences that cannot be told apart with certainty"

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
+from audit.formatting import shortened
 from audit.metrics.question_positions import Holder, QuestionPositions, positions_of
 from audit.queries.citations import citations
 from audit.queries.pair_view import (
@@ -35,7 +36,7 @@ from audit.text.clashing import clashing_sentences, quoted_clash
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from audit.text.sentences import SentenceSpan
 from audit.vocabulary import DISAGREEING, Found
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared.loaders import load
 from pages._shared.pickers import choose, named_by
 from pages._shared.search import hits_html, hits_in, searched_words

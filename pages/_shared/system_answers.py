@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from audit.charts.criteria import LEVEL_COLOURS, level
 from audit.charts.dark_mode import light_dark
 from audit.evaluation.criteria import CRITERIA, REFERENCE, composites
-from audit.formatting import fixed
+from audit.formatting import fixed, shortened
 from audit.queries.system_answers import (
     ANSWERED,
     NOT_ASKED,
@@ -25,7 +25,7 @@ from audit.queries.system_answers import (
 )
 from audit.store.runs import Run
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared.side_by_side import AnswerHead, marked_html
 from pages._shared.source_links import public_link_html, source_address
 

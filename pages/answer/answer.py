@@ -9,6 +9,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from audit.charts.style import handbook_names
+from audit.formatting import shortened
 from audit.metrics.position_groups import position_groups
 from audit.queries.answer_view import Answer, AnswerSection, ShownPassage, answer, passages_by_section
 from audit.queries.citations import citations
@@ -16,7 +17,7 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
 from audit.terms import fill, terms
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared.found_states import miss_sentence
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names, interval, percent
 from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, DOUBTED, PLANTED, QUOTES, READING, one_row_per_check
-from audit.formatting import fixed
+from audit.formatting import fixed, shortened
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
 from audit.model_family import self_preference_note
@@ -23,7 +23,7 @@ from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
 from audit.vocabulary import LABELS, ChangedSide, Parse
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -11,6 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.style import handbook_names
+from audit.formatting import shortened
 from audit.metrics.disagreements import Filters
 from audit.metrics.position_groups import matrix, position_groups
 from audit.queries.answers_on import ABSENT, ANSWERED, NOT_ASKED, UNREAD, HandbookAnswer, answers_on
@@ -19,7 +20,7 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
 from audit.vocabulary import Found
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from markupsafe import Markup
 
+from audit.formatting import MAX_TEXT_LENGTH
 from audit.source_pages.marks import statement_boxes
 from audit.source_pages.reader import Box, SourcePage
 from audit.text.documents import Section
@@ -47,7 +48,8 @@ class Marked(NamedTuple):
         """The statement with the leads that give it its meaning."""
         if self.is_heading:
             return self.section.heading
-        whole = (statement for statement in statements(self.section.text) if statement.start <= self.start < statement.end)
+        known = statements(self.section.text[:MAX_TEXT_LENGTH])
+        whole = (statement for statement in known if statement.start <= self.start < statement.end)
         lead = next((" ".join((*statement.leads, "")) for statement in whole), "")
         return lead + self.section.text[self.start : self.end]
 

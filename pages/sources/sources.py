@@ -13,7 +13,7 @@ from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.routing import dominance_dots, route_picture, source_colours
 from audit.charts.style import BLACK, GENERAL_COLOUR, handbook_names, ink_on
 from audit.exports.sections.routing import CHOICE, CHOICE_BY_KIND, DIFFERENCES, SHARES, SHARES_BY_KIND, budgets_by_kind
-from audit.formatting import fixed
+from audit.formatting import fixed, shortened
 from audit.queries.lookup import handbook_list
 from audit.queries.routes import RoutedPassage, RoutedQuestionView, RoutedView, routed_question, stored_sources
 from audit.queries.routing_trace import (
@@ -27,7 +27,7 @@ from audit.queries.routing_trace import (
 from audit.queries.system_answers import ANSWERED, NOT_ASKED, SystemAnswerView, system_question
 from audit.store.runs import Run
 from audit.terms import fill
-from pages._blinded.templates import rendered, shortened
+from pages._blinded.templates import rendered
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page

@@ -21,6 +21,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from annotation.label_store.engine import open_label_store
+from annotation.studies.whole_backup import read_backup
 from audit.settings import Settings
 from pages._blinded.session_cookie import NAME as COOKIE
 from tests.browser.conftest import server
@@ -238,14 +239,23 @@ def test_the_backup_service_writes_a_backup_and_deletes_old_ones_only(folder, tm
     unit = unit.replace("/opt/handbook-audit/.venv/bin/audit", f"{sys.executable} -m audit")
     for command in re.findall("^ExecStart(?:Post)?=(.*)", unit, re.MULTILINE):
         subprocess.run(shlex.split(command), check=True, env={**os.environ, "AUDIT_DATA_DIR": str(folder)}, capture_output=True)
-    (backup,) = tmp_path.iterdir()
+    whole, backup = sorted(tmp_path.iterdir())
     assert re.fullmatch(r"studies-20\d{6}-\d{6}\.db", backup.name)
     assert b"petra" in backup.read_bytes()
+    assert read_backup(whole).holds["accounts"] > 0
 
 
 def test_the_environment_file_names_every_setting():
     documented = set(re.findall(r"^    .*?(AUDIT_[A-Z_]+)", Settings.__doc__ or "", re.MULTILINE)) | {"AUDIT_PORT"}
     assert documented == set(re.findall(r"AUDIT_[A-Z_]+", (FOLDER / "audit.env").read_text()))
+
+
+@pytest.mark.parametrize(("image", "code"), [("python:3.13", 1), ("", 1), (f"docker.io/library/python@sha256:{'a' * 64}", 0)])
+def test_a_base_image_without_a_digest_stops_the_build(image, code):
+    text = (FOLDER / "Containerfile").read_text()
+    (check,) = re.findall("^RUN (case .*)", text, re.MULTILINE)
+    assert subprocess.run(["sh", "-c", check], env={"PYTHON": image}, capture_output=True, check=False).returncode == code
+    assert "ARG PYTHON=" not in text
 
 
 def test_the_containerfile_has_no_finding_of_hadolint():

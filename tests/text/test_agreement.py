@@ -8,10 +8,10 @@ from itertools import product
 
 import pytest
 
+from audit.formatting import MAX_TEXT_LENGTH
 from audit.text.agreement import FEW, without_counterpart
 from audit.text.comparison import differences
 from audit.text.quantity import find_quantities
-from pages._blinded.templates import MAX_TEXT_LENGTH
 
 UNITS = ("mg", "g", "days", "weeks", "months", "hours a day", "cups", "%", "°C", "°F", "tablets", "red tablets", "types of diet")
 WORDS = ("{} {}", "at least {} {}", "at most {} {}", "every {} {}", "2 to {} {}", "a few {1}")

@@ -48,6 +48,8 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
 def _records(con: Connection) -> Iterator[dict[str, Any]]:
     for question_id in question_list(con)["question_id"]:
         found = positions_from_labels(con, question_id)
+        if found.unread:
+            raise AuditError(f"Question {question_id}: its answers cannot be read, because {found.unread}. Nothing was written.")
         # The format has no "something else": whoever says it takes a position of its own, in its own words
         alone = [Position(found.positions[0].aspect, words_of(holder), None, (holder,)) for holder in found.others]
         for position in (*found.positions, *alone):
