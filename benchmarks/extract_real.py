@@ -8,8 +8,9 @@ The folders hold them under the names there; documents that are in none are skip
 `benchmarks/public_domain` and always read. Readers: those of `benchmarks.readers`. Each reads each document in a process of
 its own.
 
-Measured, each from 0 to 1, pooled on the last lines over the known, opened and sealed PDFs and web pages. Sealed ones were drawn
-and noted before anything here read them; whoever writes the extraction does not look at their details. Opened ones were sealed.
+Measured, each from 0 to 1, pooled on the last lines over the known, opened, sealed and fresh PDFs and web pages. Sealed and
+fresh ones were drawn and noted before anything here read them; whoever writes the extraction does not look at their details.
+Opened ones were sealed.
 
     recall      headings of the document that the reader has as headings (nine of ten letters the same)
     false       share of the reader's headings that are none; labels of boxes, figures and leads in bold count neither way
@@ -210,7 +211,7 @@ def _table_line(document: str, reader: str, counts: Counts) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--real", type=Path, required=True, nargs="+", metavar="DIR", help="the folders with the documents")
-    parser.add_argument("--half", choices=("known", "opened", "sealed"), default="", help="only these documents")
+    parser.add_argument("--half", choices=("known", "opened", "sealed", "fresh"), default="", help="only these documents")
     parser.add_argument("--readers", default=",".join(READERS))
     parser.add_argument("--documents", default="", metavar="NAMES", help="only these, by file name without its ending")
     parser.add_argument("--leads", action="store_true", help="also print where each lead of negation or warning went")

@@ -39,6 +39,7 @@ class RealDocument:
     contents  pages with the table of contents: their words may be left out or kept
     within    first and last words of a web page's text between its menus; () for PDFs
     sealed    drawn and noted before anything here read it; its figures are pooled on a line of their own
+    fresh     the same, drawn on 28 November from other repositories and makers
     """
 
     file: str
@@ -61,6 +62,7 @@ class RealDocument:
     within: tuple[str, str] | tuple[()] = ()
     sealed: bool = False
     opened: bool = False
+    fresh: bool = False
 
     @property
     def name(self) -> str:
@@ -69,7 +71,7 @@ class RealDocument:
     @property
     def group(self) -> str:
         """What its figures are pooled with."""
-        half = "opened" if self.opened else "sealed" if self.sealed else "known"
+        half = "fresh" if self.fresh else "opened" if self.opened else "sealed" if self.sealed else "known"
         return f"{half} {'web pages' if self.within else 'PDFs'}"
 
 
