@@ -51,12 +51,12 @@ class Bm25:
         self._scores, self._texts, self._starts = (arrays.get(name, NONE) for name in ARRAYS)
 
     @classmethod
-    def build(cls, texts: Sequence[Sequence[str]]) -> Bm25:
-        """The index of tokenised texts. Raises MissingLibraryError without bm25s (extra `pipeline`)."""
+    def build(cls, texts: Sequence[Sequence[str]], b: float = B) -> Bm25:
+        """The index of tokenised texts. `b`: how much a short text gains, from 0. Raises MissingLibraryError without bm25s."""
         if not any(texts):  # bm25s fails on a corpus without a single token
             return cls({}, {}, len(texts))
         # Reading an index needs no library, and this one takes longer to import than most indexes to read
-        retriever = optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=B, method="lucene")
+        retriever = optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=b, method="lucene")
         retriever.index([list(text) for text in texts], show_progress=False, create_empty_token=False)
         return cls(retriever.vocab_dict, retriever.scores, len(texts))
 

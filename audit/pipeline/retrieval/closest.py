@@ -42,6 +42,8 @@ USUAL_SHARE = 0.6
 USUAL_SENTENCES, USUAL_STATIC = 0.32, 0.61
 # A cosine that one unit of BM25 is worth.
 BM25_WEIGHT = 1 / 20
+# Otherwise a line that is one word of the question ("Diabetes" in a list) would be closer than a sentence about it.
+LENGTH_COUNTS = 0.0
 Scores = NDArray[np.float64]
 NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 
@@ -201,7 +203,7 @@ class ClosestPassages:
     @cached_property
     def word_counts(self) -> Bm25:
         """BM25 over the passages, then the statements."""
-        return Bm25.build([tokens(text) for text in self._texts])
+        return Bm25.build([tokens(text) for text in self._texts], LENGTH_COUNTS)
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
