@@ -266,8 +266,9 @@ def _nodes(lines: Sequence[Line], headings: Sequence[Heading], outer: Mapping[in
     """The panels with a heading and text below it; not the bar of a heading, nor that of the title of the document."""
     roots = [_root(line.part, outer) for line in lines]
     within = {number for heading in headings for number in range(heading.start, heading.end)}
-    headed = {roots[heading.start] for heading in headings} - {0}
-    nodes = {roots[number] for number in range(len(lines)) if number not in within} & headed
+    # From the last to the first, so that the first heading of each counts
+    headed = {roots[heading.start]: heading.end for heading in reversed(headings)}
+    nodes = {root for number, root in enumerate(roots) if root and number not in within and number >= headed.get(root, len(lines))}
     # The title of the document may be in a panel
     outermost = [heading for heading in headings if heading.level == min(heading.level for heading in headings)]
     return nodes - {roots[outermost[0].start]} if len(outermost) == 1 else nodes
