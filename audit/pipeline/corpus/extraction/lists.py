@@ -256,7 +256,12 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
         end += 1
-    early = sum(map(_ends_item, lines[start : end - 1]))
+    own = lines[start:end]
+    right = max((line.x1 for line in own), default=0.0)
+    if not has_colon and first.text[:1].islower() and lead[-1].x1 < right and not _has_room(lead[-1], first, right):
+        # Beside a picture all lines end early
+        return 0
+    early = sum(map(_ends_item, own[:-1]))
     meant = early >= (MIN_EARLY if has_colon else MOST_EARLY) * (end - start - 1) and early > 0
     # Lines of a sentence do not all begin as sentences do
     meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
