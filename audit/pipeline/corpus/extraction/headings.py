@@ -344,7 +344,7 @@ def _runs_on(heading: Heading, lines: list[Line]) -> bool:
 def _goes_on_as_large(heading: Heading, lines: list[Line], body: Body) -> bool:
     """Whether the line below goes on with the sentence: it is larger than the body too, or the words above leave it no room."""
     last, below = lines[heading.end - 1], lines[heading.end] if heading.end < len(lines) else None
-    if below is None or below.page != last.page or last.size > MUCH_LARGER_TYPE * below.size:
+    if below is None or below.page != last.page or last.size > MUCH_LARGER_TYPE * below.size or ADDRESS.match(below.text):
         return False
     if below.size < LARGER_TYPE * body.size and last.ends_early:
         return False

@@ -338,7 +338,7 @@ def _is_in_small_list(before: Line, line: Line, lead: Line, pitch: float) -> boo
 def _has_room(before: Line, line: Line, right: float) -> bool:
     """Whether the first word of a line would have had room behind the line above it, in a column up to `right`, in points."""
     word = (line.x1 - line.x0) * len(line.text.split(" ", 1)[0]) / len(line.text)
-    return before.ends_early and right - before.x1 > word + line.size
+    return before.ends_early and not before.text.endswith("-") and right - before.x1 > word + line.size
 
 
 def _ends_item(line: Line) -> bool:
