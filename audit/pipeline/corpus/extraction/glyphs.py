@@ -163,7 +163,7 @@ class GlyphReader:
 
     def _owner(self, index: int) -> int:
         text_object = self.raw.FPDFText_GetTextObject(self.text, index)
-        address = ctypes.cast(text_object, ctypes.c_void_p).value or 0
+        address = ctypes.addressof(text_object.contents) if text_object else 0
         self.owners.setdefault(address, text_object)
         return address
 
@@ -207,15 +207,19 @@ class GlyphReader:
         """The characters as glyphs on the page so displayed; None for a space."""
         raw, text = self.raw, self.text
         box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        is_upright, left, top = display.rotation == 0, display.box[0], display.box[3]
         for character in characters:
             if character is None:
                 yield None
                 continue
             raw.FPDFText_GetLooseCharBox(text, character.number, box)  # as wide as the glyph's advance, not as its ink
             raw.FPDFText_GetCharOrigin(text, character.number, x, y)
-            area = display.area(box.left, box.bottom, box.right, box.top)
-            _, baseline = display(x.value, y.value)
-            yield Glyph(self.written(character, display, baseline), area.x0, area.x1, baseline, character.style)
+            if is_upright:
+                x0, x1, baseline = box.left - left, box.right - left, top - y.value
+            else:
+                area = display.area(box.left, box.bottom, box.right, box.top)
+                x0, x1, baseline = area.x0, area.x1, display(x.value, y.value)[1]
+            yield Glyph(self.written(character, display, baseline), min(x0, x1), max(x0, x1), baseline, character.style)
 
     def written(self, character: Character, display: Display, baseline: float) -> str:
         """The character as its font draws it."""

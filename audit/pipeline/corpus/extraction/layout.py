@@ -276,12 +276,13 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
     largest = max((run.size for run in runs), default=0.0)
     by_height = sorted(range(len(runs)), key=lambda number: runs[number].baseline)
     heights = [runs[number].baseline for number in by_height]
-    reach = max(*RAISED_BY, BULLET_DROP) * largest
+    reach, aside = max(*RAISED_BY, BULLET_DROP) * largest, bullets.GAP * largest
 
     def around(run: TextRun) -> Iterator[TextRun]:
-        """The words that are not farther above or below than any may be that belongs to it."""
-        near = slice(bisect_left(heights, run.baseline - reach), bisect_right(heights, run.baseline + reach))
-        return (runs[number] for number in sorted(by_height[near]))
+        """The words that are no farther from it than any may be that belongs to it."""
+        near = by_height[bisect_left(heights, run.baseline - reach) : bisect_right(heights, run.baseline + reach)]
+        left, right = run.x0 - aside, run.x1 + aside
+        return (runs[number] for number in sorted(near) if runs[number].x0 <= right and left <= runs[number].x1)
 
     for run in runs:
         if _is_bullet([run]):
