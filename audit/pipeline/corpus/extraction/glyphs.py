@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from audit.optional_imports import optional
+from audit.pipeline.corpus.extraction.font_weight import is_dark
 from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Color, Tag, TextRun
 from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, Ink, from_font
 
@@ -127,8 +128,9 @@ class Glyph(NamedTuple):
 class GlyphReader:
     """The characters of one page. Spaces are None, and only those of the file: PDFium adds some of its own, also wrong ones."""
 
-    def __init__(self, text: Any, display: Display, tags: Mapping[int, Tag]) -> None:
-        """`tags` are those of the page's marked contents."""
+    def __init__(self, text: Any, display: Display, tags: Mapping[int, Tag], dark: dict[str, bool]) -> None:
+        """`tags` are those of the page's marked contents; `dark` is filled with the fonts of the document that look bold."""
+        self.dark = dark
         self.tags = tags
         self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
         self.text = text.raw
@@ -161,7 +163,7 @@ class GlyphReader:
 
     def _owner(self, index: int) -> int:
         text_object = self.raw.FPDFText_GetTextObject(self.text, index)
-        address = ctypes.cast(text_object, ctypes.c_void_p).value or 0
+        address = ctypes.addressof(text_object.contents) if text_object else 0
         self.owners.setdefault(address, text_object)
         return address
 
@@ -174,10 +176,17 @@ class GlyphReader:
             font = name.value.decode("latin-1")
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
             # Some fonts are bold only by their name: their weight is not set
-            bold = raw.FPDFText_GetFontWeight(text, index) >= BOLD_WEIGHT or BOLD.search(font) is not None
+            weight = raw.FPDFText_GetFontWeight(text, index)
+            bold = weight >= BOLD_WEIGHT or BOLD.search(font) is not None or (not weight and self._is_dark(owner, font))
             turn = self._turn(matrix.a, matrix.b)
             self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, turn, font, self._color(index), self._tag(owner))
         return self.styles[owner]
+
+    def _is_dark(self, owner: int, font: str) -> bool:
+        """Whether a font without a weight looks bold."""
+        if font not in self.dark:
+            self.dark[font] = bool(owner) and is_dark(self.raw.FPDFTextObj_GetFont(self.owners[owner]))
+        return self.dark[font]
 
     def _tag(self, owner: int) -> Tag:
         content = self.raw.FPDFPageObj_GetMarkedContentID(self.owners[owner]) if self.tags and owner else -1
@@ -198,15 +207,19 @@ class GlyphReader:
         """The characters as glyphs on the page so displayed; None for a space."""
         raw, text = self.raw, self.text
         box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        is_upright, left, top = display.rotation == 0, display.box[0], display.box[3]
         for character in characters:
             if character is None:
                 yield None
                 continue
             raw.FPDFText_GetLooseCharBox(text, character.number, box)  # as wide as the glyph's advance, not as its ink
             raw.FPDFText_GetCharOrigin(text, character.number, x, y)
-            area = display.area(box.left, box.bottom, box.right, box.top)
-            _, baseline = display(x.value, y.value)
-            yield Glyph(self.written(character, display, baseline), area.x0, area.x1, baseline, character.style)
+            if is_upright:
+                x0, x1, baseline = box.left - left, box.right - left, top - y.value
+            else:
+                area = display.area(box.left, box.bottom, box.right, box.top)
+                x0, x1, baseline = area.x0, area.x1, display(x.value, y.value)[1]
+            yield Glyph(self.written(character, display, baseline), min(x0, x1), max(x0, x1), baseline, character.style)
 
     def written(self, character: Character, display: Display, baseline: float) -> str:
         """The character as its font draws it."""

@@ -52,8 +52,8 @@ MIN_ADDRESSES = 2
 # A label and its figure ("Fiber 29g"): above or below another one it is a line of figures
 FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
-# Share of the letters of a document outside its tables
-MIN_TEXT = 0.2
+# Share of the letters of a document outside its tables, or larger than small print, which is in points
+MIN_TEXT, SMALL_PRINT = 0.2, 7.5
 # A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
 # text below, and by which factor they are nearer to this; and how far below a first line it is, in type sizes
 MIN_HEADINGS, MAX_PLAIN, NO_TITLE_END, SENTENCE_ENDING = 2, 90, re.compile(r"[.,;:!]\s*$"), re.compile(r"[.:?!]\s*$")
@@ -95,7 +95,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     outline  the PDF's outline; it also gives the level of the headings that it names
     """
     text = _outside_tables(lines)
-    size, bold = of_most_letters(text, _style) or (0.0, False)
+    size, bold = _body_style(text)
     body = Body(size, bold, of_most_letters(text, lambda line: line.color) or ())
     # Reversed, so that the first of two entries with one title counts
     levels = {title_key(entry.title): entry.level for entry in reversed(outline)}
@@ -130,6 +130,14 @@ def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -
     for line in lines:
         letters[feature(line)] += len(line.text)
     return letters.most_common(1)[0][0] if letters else None
+
+
+def _body_style(text: list[Line]) -> LineStyle:
+    """The style of most letters; of what is not small print, where that is less but enough to be read."""
+    size, bold = of_most_letters(text, _style) or (0.0, False)
+    larger = [line for line in text if line.size > SMALL_PRINT] if size <= SMALL_PRINT else []
+    readable = sum(len(line.text) for line in larger) >= MIN_TEXT * sum(len(line.text) for line in text)
+    return of_most_letters(larger, _style) or (size, bold) if readable else (size, bold)
 
 
 def _outside_tables(lines: list[Line]) -> list[Line]:
@@ -228,7 +236,7 @@ def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Li
         if first.tag.kind in ("item", "") and not (first.tag.kind == "" and first.size >= tagging.largest):
             return False
         around = (*lines[max(0, heading.start - 1) : heading.start], *lines[heading.end : heading.end + 1])
-        is_row = first.tag.kind == "cell" and any(len(line.cells) > 1 for line in around)
+        is_row = first.tag.kind in ("cell", "head") and any(len(line.cells) > 1 for line in around)
         return stands_out and not is_row and (first.bold or heading.style in tagging.styles)
 
     return [heading for heading in candidates if counts(heading)]
@@ -308,7 +316,7 @@ def _without_leads(headings: list[Heading], lines: list[Line], body: Body, outli
     def is_lead(heading: Heading) -> bool:
         larger = heading.style[0] >= LARGER_TYPE * body.size
         leads = not larger and ((not usual and _leads_list(heading, lines)) or _runs_on(heading, lines))
-        return leads or _leads_to_address(heading, lines)
+        return leads or (larger and _goes_on_as_large(heading, lines, body)) or _leads_to_address(heading, lines)
 
     return [heading for heading in headings if title_key(heading.text) in outlined or not is_lead(heading)]
 
@@ -331,6 +339,17 @@ def _runs_on(heading: Heading, lines: list[Line]) -> bool:
     if not heading.text.endswith(":") and _are_addresses(lines[heading.end : heading.end + MIN_ADDRESSES]):
         return False
     return below.text[:1].islower() or OPEN_END.search(heading.text) is not None
+
+
+def _goes_on_as_large(heading: Heading, lines: list[Line], body: Body) -> bool:
+    """Whether the line below goes on with the sentence: it is larger than the body too, or the words above leave it no room."""
+    last, below = lines[heading.end - 1], lines[heading.end] if heading.end < len(lines) else None
+    if below is None or below.page != last.page or last.size > MUCH_LARGER_TYPE * below.size or ADDRESS.match(below.text):
+        return False
+    if below.size < LARGER_TYPE * body.size and last.ends_early:
+        return False
+    close = 0 < below.baseline - last.baseline < MAX_PITCH * last.size and abs(below.x0 - last.x0) < 2 * last.size
+    return close and below.text[:1].islower() and not SENTENCE_END.search(heading.text)
 
 
 def _are_addresses(lines: list[Line]) -> bool:

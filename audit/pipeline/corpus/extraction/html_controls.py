@@ -69,7 +69,9 @@ class Panels:
         panels = [self.by_id[name] for name in names if name in self.by_id]
         panels = panels or self.by_label.get(control.get("id") or "", [])
         named = [panel for panel in panels if panel.tag not in NO_PANEL]
-        return named or ([panel] if (panel := self._next_panel(control)) is not None else [])
+        # A link to another page whose clicks a script counts opens nothing here
+        panel = None if named or leads_away(control) else self._next_panel(control)
+        return named or ([panel] if panel is not None else [])
 
     def _next_panel(self, control: Any) -> Any:
         """The element behind a control, or behind what holds nothing else, where it is what the control opens."""
@@ -179,6 +181,12 @@ def _alternates(parent: Any) -> bool:
 def _holds_button(element: Any) -> bool:
     buttons = [child for child in element.iter() if child.tag == "button" or child.get("role") == "button"]
     return len(buttons) == 1 and letters(buttons[0]) == letters(element)
+
+
+def leads_away(element: Any) -> bool:
+    """Whether an element is a link to another page."""
+    href = element.get("href") or "#"
+    return element.tag == "a" and not href.startswith(("#", "javascript:"))
 
 
 def letters(element: Any) -> int:

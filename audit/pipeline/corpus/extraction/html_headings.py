@@ -13,7 +13,7 @@ from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 from audit.pipeline.corpus.extraction.characters import plain_text
-from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, letters, remove
+from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, leads_away, letters, remove
 from audit.pipeline.corpus.extraction.html_styles import EMPHASIS
 from audit.pipeline.corpus.extraction.html_text import INLINE, text_of
 from audit.text.statements import ITEM
@@ -59,7 +59,7 @@ def find_headings(content: Any, make: Make) -> None:
     _split_into_lines(content, make)
     _split_at_emphatic_lines(content, make)
     _list_lines_in_rows(content, make)
-    _unmark(list(_leaves(content)))
+    _unmark(list(_leaves(content)), _letters_below(content))
     _open_cards(content, make)
     leaves = list(_leaves(content))
     outermost = min((leaf.element.tag for leaf in leaves if leaf.element.tag in HEADING_TAGS), default="h4")
@@ -214,16 +214,57 @@ def _is_title(before: str, text: str, following: str) -> bool:
 # -- tagged as headings, but none -------------------------------------------------------------------------------------
 
 
-def _unmark(leaves: list[Leaf]) -> None:
-    """Headings that are a sentence or a link, with nothing below them; and those above nothing but links to other pages."""
-    places = [number for number, leaf in enumerate(leaves) if leaf.element.tag in HEADING_TAGS]
-    for number, following in zip(places, [*places[1:], len(leaves)], strict=False):
+def _unmark(leaves: list[Leaf], below_of: dict[Any, Below]) -> None:
+    """Headings that are a sentence or a link, with nothing below them; and those above little but links to other pages.
+
+    What is below a heading that is a link, the title of a teaser, is also below the one before it.
+    """
+    places = [number for number, leaf in enumerate(leaves) if leaf.is_heading]
+    kept: Any = None
+    for number, following in reversed(list(zip(places, [*places[1:], len(leaves)], strict=False))):
         (element, text), below = leaves[number], leaves[number + 1 : following]
-        has_inner = not below and following < len(leaves) and leaves[following].element.tag > element.tag
+        has_inner = kept is not None and kept.tag in HEADING_TAGS and kept.tag > element.tag
         is_sentence = bool(ENDS_SENTENCE.search(text)) and len(text.split()) >= SENTENCE_WORDS
-        only_links = all(_is_link(leaf.element) for leaf in below or [leaves[number]])
-        if element.tag != "h1" and not has_inner and (only_links or (is_sentence and (not below or _is_alone(element)))):
+        is_link, (linked, others) = _is_link(element), below_of.get(element, Below(0, 0))
+        links = linked >= max(others, 1) if linked or others else is_link
+        is_call_out = is_sentence and (not has_inner if not below else _is_alone(element))
+        if element.tag != "h1" and (is_call_out or (links and not has_inner)):
             element.tag = "p"
+            before = places[places.index(number) - 1] if is_link and number != places[0] else None
+            if before is not None and (above := below_of.get(leaves[before].element)):
+                below_of[leaves[before].element] = Below(above.linked + linked + letters(element), above.others + others)
+            continue
+        kept = element
+
+
+class Below(NamedTuple):
+    """How many letters below a heading, before the next one, are links to other pages, and how many are not."""
+
+    linked: int
+    others: int
+
+
+def _letters_below(content: Any) -> dict[Any, Below]:
+    below: dict[Any, Below] = {}
+    heading: Any = None
+    # Elements, and texts with whether they are in a link
+    stack: list[tuple[Any, bool]] = [(content, False)]
+    while stack:
+        part, in_link = stack.pop()
+        if isinstance(part, str):
+            if heading is not None:
+                count = sum(map(str.isalnum, part))
+                linked, others = below[heading]
+                below[heading] = Below(linked + count, others) if in_link else Below(linked, others + count)
+            continue
+        if part.tag in (*HEADING_TAGS, "summary") and letters(part):
+            heading, below[part] = part, Below(0, 0)
+            continue
+        inside = in_link or leads_away(part)
+        for child in reversed(part):
+            stack += [(child.tail or "", inside), (child, inside)]
+        stack.append((part.text or "", inside))
+    return below
 
 
 def _is_alone(element: Any) -> bool:
@@ -234,7 +275,7 @@ def _is_alone(element: Any) -> bool:
 
 def _is_link(element: Any) -> bool:
     """Whether all of its text are links to other pages."""
-    links = [link for link in element.iter("a") if (link.get("href") or "#")[0] != "#"]
+    links = [link for link in element.iter("a") if leads_away(link)]
     return bool(links) and sum(map(letters, links)) >= letters(element)
 
 

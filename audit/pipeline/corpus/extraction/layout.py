@@ -41,15 +41,18 @@ NOTES_BY, NOTES_DISTANCE = 0.2, 0.15
 LOWERED_BY = 0.08
 # Figures that are lower by more stand on the next line
 MAX_DROP = 0.6
+# Of the number of a step
+MAX_DIGITS = 2
 # Bullets of another font may be higher or lower than the text by this share of the type size
 BULLET_DROP = 0.6
 
 
 class Tag(NamedTuple):
-    """What the PDF says that a text is; `kind` is "heading", "item", "cell", "paragraph", "other", or "" where it says nothing.
+    """What the PDF says that a text is; `kind` is "heading", "item", "cell", "head" (of a column or row of a
+    table), "paragraph", "other", or "" where it says nothing.
 
     level    of a heading, from 1
-    element  the number of the heading, item, cell or paragraph on its page
+    element  the number of the heading, item, cell, head or paragraph on its page
     """
 
     kind: str
@@ -273,18 +276,21 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
     largest = max((run.size for run in runs), default=0.0)
     by_height = sorted(range(len(runs)), key=lambda number: runs[number].baseline)
     heights = [runs[number].baseline for number in by_height]
-    reach = max(*RAISED_BY, BULLET_DROP) * largest
+    reach, aside = max(*RAISED_BY, BULLET_DROP) * largest, bullets.GAP * largest
 
     def around(run: TextRun) -> Iterator[TextRun]:
-        """The words that are not farther above or below than any may be that belongs to it."""
-        near = slice(bisect_left(heights, run.baseline - reach), bisect_right(heights, run.baseline + reach))
-        return (runs[number] for number in sorted(by_height[near]))
+        """The words that are no farther from it than any may be that belongs to it."""
+        near = by_height[bisect_left(heights, run.baseline - reach) : bisect_right(heights, run.baseline + reach)]
+        left, right = run.x0 - aside, run.x1 + aside
+        return (runs[number] for number in sorted(near) if runs[number].x0 <= right and left <= runs[number].x1)
 
     for run in runs:
         if _is_bullet([run]):
             behind = [word for word in around(run) if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
+        elif run.text.isdigit() and (first := _first_beside_number(run, list(around(run)))):
+            yield replace(run, baseline=first.baseline)
         elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
             words = [word for word in around(run) if _is_raised_beside(run, word)]
@@ -292,6 +298,17 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
             yield replace(run, baseline=word.baseline, is_raised=True) if word else run
         else:
             yield run
+
+
+def _first_beside_number(number: TextRun, near: list[TextRun]) -> TextRun | None:
+    """The beginning of the upper of the two lines of text that a number stands beside the middle of; None where there are none."""
+    if len(number.text) > MAX_DIGITS or any(abs(run.baseline - number.baseline) < 1 for run in near if run is not number):
+        return None
+    behind = [run for run in near if 0 < run.x0 - number.x1 < bullets.GAP * number.size]
+    left = min((run.x0 for run in behind), default=0.0)
+    lines = {run.baseline: run for run in behind if abs(run.x0 - left) < 1}
+    above = [baseline for baseline in lines if baseline < number.baseline]
+    return lines[above[0]] if len(above) == 1 and len(lines) == 2 else None
 
 
 def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:

@@ -60,9 +60,10 @@ def _pieces(lines: Sequence[Line], columns: Columns) -> list[list[Line]]:
 def _items_of(stretch: Sequence[Line], columns: Columns, before: Line | None) -> list[Line] | None:
     """The lines of the columns one after the other; None where they are no lists."""
     pieces = _pieces(stretch, columns)
-    signs = [_sign_of(column) for column in pieces]
-    if signs[0] and len(set(signs)) == 1:
-        return [_with_mark(line, signs[0]) for column in pieces for line in column]
+    signs = {sign for column in pieces if (sign := _sign_of(column))}
+    # A column with a single item goes on with the sign of the others
+    if len(signs) == 1 and all(column and column[0].text.startswith(f"{min(signs)} ") for column in pieces):
+        return [_with_mark(line, min(signs)) for column in pieces for line in column]
     lead = before is not None and before.page == stretch[0].page and _leads(before, stretch[0], len(columns.starts))
     if not lead or not _are_plain_items(pieces, columns):
         return None
@@ -75,6 +76,8 @@ def _items_of(stretch: Sequence[Line], columns: Columns, before: Line | None) ->
 
 def _sign_of(column: Sequence[Line]) -> str:
     """The sign that a column and most of its lines begin with and that no other list knows; "" without one."""
+    if not column:
+        return ""
     firsts = [line.text[0] for line in column if len(line.text) > 2 and line.text[1] == " "]
     sign = column[0].text[0]
     known = sign.isalnum() or MARK.match(column[0].text)

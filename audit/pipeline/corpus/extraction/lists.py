@@ -116,11 +116,13 @@ def paragraphs(lines: Sequence[Line], pitch: float) -> Iterator[list[Part]]:
     while number < len(lines):
         line = lines[number]
         size = _unmarked_items(lines, number, paragraph, pitch)
+        plain = _plain_items(lines[number : number + size]) if size else _small_items(lines, number, paragraph, pitch)
         # A numbered heading that leads a list is no item of it
-        if size or (MARK.match(line.text) and not line.is_lead):
-            lead = paragraph if paragraph and (size or _is_lead(paragraph[-1], line, pitch)) else []
+        if plain or (MARK.match(line.text) and not line.is_lead):
+            lead = paragraph if paragraph and (plain or _is_lead(paragraph[-1], line, pitch)) else []
             yield from _before_list([] if lead else paragraph)
-            end, items = (number + size, _plain_items(lines[number : number + size])) if size else _items(lines, number, pitch)
+            size = sum(len(part.lines) for part in plain)
+            end, items = (number + size, plain) if plain else _items(lines, number, pitch)
             yield [*([Part("", lead)] if lead else []), *items]
             number, paragraph = end, []
             continue
@@ -254,7 +256,12 @@ def _unmarked_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: 
     end = start
     while end < len(lines) and _is_plain_item(lines[end], lines[end - 1] if end > start else None, first, longest, pitch):
         end += 1
-    early = sum(map(_ends_item, lines[start : end - 1]))
+    own = lines[start:end]
+    right = max((line.x1 for line in own), default=0.0)
+    if not has_colon and first.text[:1].islower() and lead[-1].x1 < right and not _has_room(lead[-1], first, right):
+        # Beside a picture all lines end early
+        return 0
+    early = sum(map(_ends_item, own[:-1]))
     meant = early >= (MIN_EARLY if has_colon else MOST_EARLY) * (end - start - 1) and early > 0
     # Lines of a sentence do not all begin as sentences do
     meant = meant or (has_colon and not any(line.text[:1].islower() for line in lines[start + 1 : end]))
@@ -292,6 +299,46 @@ def _item_step(lines: Sequence[Line]) -> float:
     wide = [step for step in steps if step >= ITEM_STEP * least]
     clear = least > 0 and len(wide) < len(steps) == len(wide) + sum(step <= SAME_STEP * least for step in steps)
     return ITEM_STEP * least if wide and clear else 0.0
+
+
+def _small_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: float) -> list[Part]:
+    """The items below a lead that all begin with a small letter where the line above has room: as no sentence does.
+
+    One is enough below a colon and space; "Don't" above them has no colon, but is short.
+    """
+    has_colon = bool(lead) and lead[-1].text.endswith(":")
+    if not lead or not (has_colon or (len(lead) == 1 and _is_short_lead(lead[0]))):
+        return []
+    end = start
+    while end < len(lines) and _is_in_small_list(lines[end - 1], lines[end], lead[-1], pitch):
+        end += 1
+    own = lines[start:end]
+    right = max((line.x1 for line in (*lead, *own)), default=0.0)
+    items: list[Part] = []
+    for before, line in zip([lead[-1], *own], own, strict=False):
+        apart = _begins_paragraph(before, line, pitch)
+        if apart or _has_room(before, line, right):
+            if not line.text[:1].islower():
+                break
+            items.append(Part(ITEM_MARK, [line]))
+        elif items:
+            items[-1].lines.append(line)
+        else:
+            break
+    spaced = has_colon and bool(own) and _begins_paragraph(lead[-1], own[0], pitch)
+    return items if len(items) > 1 or spaced else []
+
+
+def _is_in_small_list(before: Line, line: Line, lead: Line, pitch: float) -> bool:
+    alike = (line.page, line.part, line.size) == (lead.page, lead.part, lead.size) and not line.table
+    plain = alike and len(line.cells) == 1 and abs(line.x0 - lead.x0) <= 2 and not line.is_lead and not MARK.match(line.text)
+    return plain and 0 < line.baseline - before.baseline <= LIST_GAP * _room(before, line, pitch)
+
+
+def _has_room(before: Line, line: Line, right: float) -> bool:
+    """Whether the first word of a line would have had room behind the line above it, in a column up to `right`, in points."""
+    word = (line.x1 - line.x0) * len(line.text.split(" ", 1)[0]) / len(line.text)
+    return before.ends_early and not before.text.endswith("-") and right - before.x1 > word + line.size
 
 
 def _ends_item(line: Line) -> bool:

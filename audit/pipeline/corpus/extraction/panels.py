@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -132,8 +133,13 @@ def _is_panel(area: Area, inside: Sequence[TextRun], runs: Sequence[TextRun]) ->
     # What crosses its sides is not written into it
     crossed = any(run.x0 < area.x0 - 2 or run.x1 > area.x1 + 2 for run in inside)
     edges = [run for run in inside if run.baseline <= heights[0] + 1 or run.baseline >= heights[-1] - 1]
-    goes_on = any(_are_lines_of_one(run, other) for run in edges for other in outside)
-    return not crossed and not goes_on and not any(_touches(run, other) for run in inside for other in outside)
+    if crossed or any(_are_lines_of_one(run, other) for run in edges for other in outside):
+        return False
+    at_height: defaultdict[int, list[TextRun]] = defaultdict(list)
+    for other in outside:
+        at_height[round(other.baseline)].append(other)
+    near = ((run, other) for run in inside for height in (-1, 0, 1) for other in at_height[round(run.baseline) + height])
+    return not any(_touches(run, other) for run, other in near)
 
 
 def _are_lines_of_one(run: TextRun, other: TextRun) -> bool:
@@ -266,8 +272,9 @@ def _nodes(lines: Sequence[Line], headings: Sequence[Heading], outer: Mapping[in
     """The panels with a heading and text below it; not the bar of a heading, nor that of the title of the document."""
     roots = [_root(line.part, outer) for line in lines]
     within = {number for heading in headings for number in range(heading.start, heading.end)}
-    headed = {roots[heading.start] for heading in headings} - {0}
-    nodes = {roots[number] for number in range(len(lines)) if number not in within} & headed
+    # From the last to the first, so that the first heading of each counts
+    headed = {roots[heading.start]: heading.end for heading in reversed(headings)}
+    nodes = {root for number, root in enumerate(roots) if root and number not in within and number >= headed.get(root, len(lines))}
     # The title of the document may be in a panel
     outermost = [heading for heading in headings if heading.level == min(heading.level for heading in headings)]
     return nodes - {roots[outermost[0].start]} if len(outermost) == 1 else nodes

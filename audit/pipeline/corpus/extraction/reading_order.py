@@ -12,7 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction import bullets
-from audit.pipeline.corpus.extraction.layout import Area, Line, TextCell
+from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Line, TextCell
 from audit.text.statements import CELL_SEPARATOR
 
 Band = tuple[list[Line], list[list[Line]] | None]
@@ -254,8 +254,11 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
         yield from lines if _items(lines) else sorted(lines, key=lambda line: line.size)
         return
     cells = tuple(cell for line in lines for cell in line.cells)
+    # The number of a step may be in other type
+    first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)
-    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part)
+    tag = first.tag if {line.tag.kind for line in lines} == {"head"} else NO_TAG
+    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part, tag=tag)
 
 
 def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:

@@ -10,8 +10,8 @@ from audit.pipeline.corpus.extraction.drawings import JOIN, MIN_ROW, SNAP, Box
 from audit.pipeline.corpus.extraction.layout import Area, Line, TextRun, lines_of
 from audit.pipeline.corpus.extraction.table_columns import Strips, strips_between
 
-# Rows between lines, and the share of them that has several cells
-MIN_BANDS, MIN_FULL = 3, 0.5
+# Rows between lines, with labels in bold and without, and the share of them that has several cells
+MIN_LABELLED, MIN_BANDS, MIN_FULL = 2, 3, 0.5
 # Points: a shorter line divides no rows
 MIN_WIDTH = 100.0
 # Lines of a cell in the median; more is text in columns between rules
@@ -54,7 +54,7 @@ def _ladders(lines: Iterable[Area]) -> Iterator[tuple[Box, list[float]]]:
                 own.append(rule)
     for group in groups:
         heights = [group[0].top, *(below.top for above, below in pairwise(group) if below.top - above.top >= MIN_ROW)]
-        if len(heights) > MIN_BANDS:
+        if len(heights) > MIN_LABELLED:
             yield Box(group[0].x0, heights[0], group[0].x1, heights[-1]), heights
 
 
@@ -74,13 +74,13 @@ def _table(box: Box, bands: list[list[TextRun]], runs: Sequence[TextRun]) -> Ban
     pieces = [lines_of(band, 0) for band in bands]
     divided = [lines for lines in pieces if len(lines) > 1]
     strips = strips_between([line.cells[0] for lines in divided for line in lines])
-    if len(divided) < MIN_BANDS or strips is None:
+    if len(divided) < MIN_LABELLED or strips is None:
         return None
     cells = [
         [[line for line in lines if strips.of(line.cells[0]) == column] for column in range(len(strips.ends))]
         for lines in divided
     ]
-    if sum(sum(map(bool, row)) > 1 for row in cells) < MIN_FULL * len(bands) or _are_texts(cells) or _are_several_rows(cells):
+    if sum(sum(map(bool, row)) > 1 for row in cells) < MIN_FULL * len(bands) or not (_are_labelled(cells) or _are_rows(cells)):
         return None
     above, below = (_without_line(box, runs, strips, sign) for sign in (-1, 1))
     rows = [_row(band, strips) for band in [*above, *bands, *below]]
@@ -94,6 +94,23 @@ def _row(band: list[TextRun], strips: Strips) -> list[list[TextRun]]:
     if len(lines) == 1 and not strips.holds(lines[0].cells[0]):
         return [band for _ in strips.ends]
     return [[run for run in band if strips.of(run) == column] for column in range(len(strips.ends))]
+
+
+def _are_labelled(rows: Sequence[Sequence[Sequence[Line]]]) -> bool:
+    """Whether each row begins with a label in bold and has plain text beside it, however long that is."""
+    return all(
+        len(row) > 1
+        and row[0]
+        and row[1]
+        and all(line.bold for line in row[0])
+        and not any(cell[0].bold for cell in row[1:] if cell)
+        and abs(row[0][0].baseline - row[1][0].baseline) < row[0][0].size
+        for row in rows
+    )
+
+
+def _are_rows(rows: Sequence[Sequence[Sequence[Line]]]) -> bool:
+    return len(rows) >= MIN_BANDS and not _are_texts(rows) and not _are_several_rows(rows)
 
 
 def _are_texts(rows: Sequence[Sequence[Sequence[Line]]]) -> bool:

@@ -20,8 +20,8 @@ from audit.text.statements import CELL_SEPARATOR, INDENT, ITEM_MARK
 
 Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
-# Rows below a head that shows by nothing but what is in them
-MIN_BODY = 4
+# Rows of a head at most, and rows below a head that shows by nothing but what is in them
+MAX_HEADS, MIN_BODY = 2, 4
 # Figures in a column of figures: the others are words such as "none"
 MOST_FIGURES = 0.7
 # A head, and the label of a group of rows, has at most this many characters
@@ -193,7 +193,16 @@ def _head_rows(rows: Sequence[Row], wording: Wording, *, is_repeated: bool) -> i
     """How many of the first rows are the head: two where a cell of the first is over several of the second."""
     if len(rows) > 2 and any(cell and cell == beside for cell, beside in pairwise(rows[0])):
         return 2
+    if tagged := _tagged_heads(rows):
+        return tagged
     return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording))
+
+
+def _tagged_heads(rows: Sequence[Row]) -> int:
+    """How many of the first rows the maker tagged as heads; 0 where no other row is untagged, or more are than heads may be."""
+    tagged = [all(line.tag.kind == "head" for cell in row for line in cell) for row in rows]
+    first = tagged.index(False) if False in tagged else 0
+    return first if first <= MAX_HEADS and sum(map(bool, rows[0])) > 1 else 0
 
 
 def _has_head(rows: Sequence[Row]) -> bool:

@@ -15,7 +15,7 @@ from audit.pipeline.corpus.extraction.layout import NO_TAG, Line, Tag
 
 PURPOSE = "Reading a PDF"
 HEADING = re.compile(r"H([1-6]?)|Title")
-KINDS = {"LI": "item", "LBody": "item", "Lbl": "item", "TD": "cell", "TH": "cell", "Caption": "other", "Note": "other"}
+KINDS = {"LI": "item", "LBody": "item", "Lbl": "item", "TD": "cell", "TH": "head", "Caption": "other", "Note": "other"}
 KINDS |= {"TOCI": "other", "Form": "other", "P": "paragraph", "BlockQuote": "paragraph"}
 # Elements within elements: deeper ones are of a damaged file
 MAX_DEPTH = 40
@@ -62,7 +62,7 @@ class _TagReader:
             return around
         if heading := HEADING.fullmatch(kind):
             return self._numbered("heading", int(heading[1] or 1))
-        if kind not in KINDS or (KINDS[kind] == "paragraph" and around.kind in ("item", "cell", "other")):
+        if kind not in KINDS or (KINDS[kind] == "paragraph" and around.kind in ("item", "cell", "head", "other")):
             return around
         return self._numbered(KINDS[kind], 0)
 
