@@ -35,8 +35,8 @@ VERSIONS_TABLE = TableSpec(
         Column.text("moves", "Direction", words=MOVES), NOTE,
     ),
     (
-        "Only items of questions that no version has learnt from, with a gold label. Each counts for the pairs of the run that it "
-        "represents. An item that a version left without a label is not right, and found for no label; kappa leaves it out.",
+        "Only items of questions that no version has learnt from, with a gold label. Each counts for the pairs that it stands "
+        "for. An item that a version left without a label is not right, and found for no label; kappa leaves it out.",
         "n: items in the denominator: for precision those with this label by the version, for recall by raters.",
         "The same part proves every version: the more versions are tried on it, the more flattering the best of them looks.",
         IntervalNote(Population.QUESTIONS, "the questions resampled, each with all its items, the same for both versions"),
