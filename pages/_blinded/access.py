@@ -36,6 +36,7 @@ STUDY_PAGES = {  # script in pages/studies -> title
     "adjudicate": "Adjudicate",
     "agreement": "Agreement",
     "prevalence": "Prevalence",
+    "alignment": "Alignment",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "my_account": "My account",
@@ -47,7 +48,7 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.VIEWER: ("my_account", "sign_out"),
     Role.ANNOTATOR: ("annotate", "my_items", "protocol", "my_account", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "my_account", "sign_out"),
-    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"),
+    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "my_account", "sign_out"),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 
 import streamlit as st
@@ -86,12 +86,12 @@ def study_heads(study_id: str) -> LedgerHeads:
     return (*counted, (find_study(label_store(), study_id).state.value, 0, ""), ("learnt", len(learnt), " ".join(learnt)))
 
 
-def looked_at(study_id: str, ratings: Ratings) -> str:
+def looked_at(study_id: str, ratings: Ratings, pooled: Sequence[str] = ()) -> str:
     """Which intervals the figures have, in words; a look before the study is complete enters its ledger."""
     account = current_account()
     if ratings.live and account is not None:
         record_look(label_store(), study_id, account.username, now())
-    return f"{INTERVALS_IN_WORDS[ratings.live]} {left_out_note(label_store(), [study_id])}".strip()
+    return f"{INTERVALS_IN_WORDS[ratings.live]} {left_out_note(label_store(), pooled or [study_id])}".strip()
 
 
 # In the functions below, arguments with an underscore are not part of the cache key: the address of the database, the study and
