@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.ledger import lock_study_head
@@ -20,8 +21,9 @@ from annotation.schemes import PAIRS
 from annotation.studies.adjudication import gold_labels
 from annotation.studies.verdict_store import sample_digest
 
-SPLIT, VERSION, JUDGED = "split", "version", "judged by version"
-"""Kinds of events: how the questions are divided; a version of the prompt; what a version labelled the items."""
+SPLIT, VERSION, JUDGED, JUDGED_WITH = "split", "version", "judged by version", "judged with"
+"""Kinds of events: how the questions are divided; a version of the prompt; what a version labelled the items; the prompts that
+judged the run of a study."""
 MIN_LEARN, MIN_PROVE = 10, 20
 """Questions with gold labels that each part needs: with fewer to prove on, hardly any difference could be shown."""
 LEARN_SHARE = 1 / 3
@@ -165,15 +167,23 @@ def record_judged(store: LabelStore, study_id: str, judged: Judged, now: datetim
 # -- labels that prove nothing -----------------------------------------------------------------------------------------
 
 
+def prompts_in(manifest: Mapping[str, Any]) -> list[str]:
+    """The titles of the prompts that made a release, for an event JUDGED_WITH of a study that is drawn from it."""
+    records = manifest.get("prompts")
+    return [str(one.get("prompt")) for one in records if isinstance(one, Mapping)] if isinstance(records, list) else []
+
+
 def learnt_from(store: LabelStore, study_id: str) -> dict[str, list[str]]:
-    """Question -> the versions that have learnt from it, in this study or another one of the same run."""
+    """Question -> the versions that have learnt from it: in a study of the same run, or of another one if they judged this."""
     digest = sample_digest(store, study_id)
     if digest is None:
         return {}
+    judged_with = (last_event(store, study_id, JUDGED_WITH) or {}).get("prompts", ())
     found: dict[str, list[str]] = {}
     for study in list_studies(store):
-        if study.study_id == study_id or sample_digest(store, study.study_id) == digest:
-            for version in versions_of(store, study.study_id):
+        same_run = study.study_id == study_id or sample_digest(store, study.study_id) == digest
+        for version in versions_of(store, study.study_id):
+            if same_run or version.prompt in judged_with:
                 for question in version.learnt:
                     found.setdefault(question, []).append(version.name)
     return found

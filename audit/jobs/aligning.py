@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from audit.jobs.processes import create_job, list_jobs, start_process
+from audit.jobs.processes import create_job, find_job, list_jobs, start_process
 from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 
@@ -28,7 +28,7 @@ def start_alignment(settings: Settings, study_id: str, step: Step, requested_by:
     job = create_job(settings, KIND, SLOT, {"study": study_id, "step": step, "requested_by": requested_by})
     action = ["--propose", str(job.folder.resolve() / "version.md")] if step == "propose" else ["--judge"]
     start_process(settings, job, JobState.RUNNING, ["judge", "align", "--study", study_id, *action])
-    return job
+    return find_job(settings, job.name)
 
 
 def proposal_of(job: Job | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,11 +22,16 @@ from annotation.label_store.studies import ItemKind, StudyState, advance_study
 from annotation.label_store.study_creation import NewItem, NewStudy, create_study
 from annotation.studies.adjudication import close_study, list_disputes
 from annotation.studies.learnt import MIN_LEARN, learnt_from, left_out_note, split_of, split_study, versions_of
+from annotation.studies.sample_plan import SamplePlan
+from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import labels_table, study_ratings
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from annotation.studies.verification import verify_study
 from audit.cli.main import main
 from audit.exports.text_writers import csv_bytes
+from audit.jobs.aligning import alignment_job, proposal_of, start_alignment
+from audit.jobs.processes import find_job
+from audit.jobs.table import JobState
 from audit.pipeline.llm.foreign_text import escaped
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
@@ -231,6 +237,31 @@ def test_labels_that_a_version_has_learnt_from_are_in_no_figure_and_no_proof(sto
     assert "12 of 36 items are left out" in capsys.readouterr().err
     assert main(["agreement", "--labels", str(exported)]) == 2
     assert "12 of the items are of questions that judge versions of study 's' have learnt from" in capsys.readouterr().err
+
+
+def test_a_study_of_a_run_that_a_version_judged_leaves_out_what_it_has_learnt(store, tmp_path):
+    tiny_study(store, tmp_path, 36)
+    assert align("--add", _edited(tmp_path, lambda text: text), "--name", "v2") == 0
+    lines = "\n".join(f"q{n} kidney  ab=DIVERGENT" for n in range(36))
+    prompts = [{"prompt": versions_of(store, "s")[1].prompt, "used_for": "judge"}]
+    run = load_release(release_from(tmp_path, lines, run_id="judged-anew", prompts=prompts), Settings()).run
+    plan = SamplePlan(per_label={"DIVERGENT": 36}, calibration=0, repeats=0)
+    draw_study(store, run, plan, study_id="later", title="Later", annotators=("ana", "ben"), now=NOW)
+    assert set(learnt_from(store, "later")) == set(split_of(store, "s").learn)
+    assert len(labels_table(store, "later")) == 24
+    assert "judge versions v2" in left_out_note(store, ["later"])
+
+
+def test_a_job_writes_the_proposal(store, tmp_path):
+    tiny_study(store, tmp_path, 36)
+    job = start_alignment(Settings(), "s", "propose", "petra")
+    until = time.monotonic() + 60
+    while job.active and time.monotonic() < until:
+        time.sleep(0.2)
+        job = find_job(Settings(), job.name)
+    assert (job.state, job.message) == (JobState.FINISHED, "")
+    assert alignment_job(Settings(), "s", "propose").name == job.name
+    assert "{example:s0" in proposal_of(job)
 
 
 def test_the_doubly_rated_pairs_of_the_nih_release_are_a_study_from_start_to_end(nih, store, data, tmp_path, monkeypatch, capsys):
