@@ -91,6 +91,10 @@ COMMANDS = (
     ),
     Command("judge", "Judge the pairs of a run again, and write the result as a release.", "audit.pipeline.cli.judge:judge"),
     Command(
+        "judge align", "Improve the judge's prompt from a study's labels, and prove it on labels that it has not learnt from.",
+        "annotation.cli.alignment:align",
+    ),
+    Command(
         "within", "Compare each handbook with itself, and write its internal contradictions.",
         "audit.pipeline.cli.within:within",
     ),
@@ -248,6 +252,14 @@ DEMO_THEMES = "audit.pipeline.cli.themes:build_lexical_themes"
 """(run, settings, like) -> themes by words, for an `audit demo` that does not ship."""
 STUDY_PAIRS = "annotation.cli.study:study_pairs"
 """(study id, settings) -> the pairs of a study, for `audit judge --pairs study:ID`."""
+VERSION_DRAFT = "audit.pipeline.judging.versions:version_draft"
+"""(rules, lines of examples) -> the judge's prompt for a person to edit, for `audit judge align`."""
+VERSION_EXAMPLES = "audit.pipeline.judging.versions:examples_in"
+"""(text) -> the items that a version shows as examples."""
+VERSION_CHECKED = "audit.pipeline.judging.versions:checked_version"
+"""(text, item -> its texts, name of the file) -> digest, title and full text of a version."""
+PROPOSED_RULES = "audit.pipeline.cli.alignment:proposed_rules"
+"""(settings, folder, pairs) -> a model, and the rules that it proposes for a version."""
 STUDY_TABLES = "annotation.cli.study:study_tables"
 """(study id, settings) -> the study's part of `audit export --study ID`."""
 CURATED_THEMES = "annotation.cli.theme_edits:curated_themes"

@@ -28,7 +28,7 @@ from annotation.agreement.tables import (
     with_interval,
 )
 from annotation.cli.account import terminal_user
-from annotation.label_store.engine import open_label_store
+from annotation.label_store.engine import open_label_store, store_exists
 from annotation.label_store.seals import record_look
 from annotation.prevalence.estimates import DISAGREES, METHODS_TABLE, ROWS, prevalence
 from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
@@ -39,6 +39,7 @@ from annotation.ratings.labels_file import LABELS_FILE_COLUMNS, LabelsFile, read
 from annotation.ratings.table import GOLD, JUDGE, Ratings, labels_in, ratings_from
 from annotation.schemes import PAIRS
 from annotation.studies.earlier_studies import pooled_ratings
+from annotation.studies.learnt import left_out_note, refuse_learnt_items
 from annotation.studies.study_tables import repeats_table
 from annotation.studies.validation_tables import confusion_matrix
 from audit.cli.conventions import OK, add_format, note
@@ -129,6 +130,8 @@ def _labels_file(arguments: argparse.Namespace) -> LabelsFile | None:
 
 def _ratings(arguments: argparse.Namespace, settings: Settings, file: LabelsFile | None) -> Ratings:
     if file is not None:
+        if store_exists(settings.studies_url):  # opening it would create it
+            refuse_learnt_items(open_label_store(settings.studies_url), map(str, file.frame["item_id"]))
         pairs = read_strata(arguments.strata) if arguments.strata else None
         return ratings_from(file.frame, str(arguments.labels), pairs)
     return _of_studies(settings, [arguments.study])
@@ -138,6 +141,8 @@ def _of_studies(settings: Settings, studies: Sequence[str]) -> Ratings:
     """The ratings of a study, or of several together; a look before they are complete enters their ledgers."""
     store = open_label_store(settings.studies_url)
     ratings = pooled_ratings(store, studies)
+    if why := left_out_note(store, studies):
+        note(why)
     for study_id in studies if ratings.live else ():
         record_look(store, study_id, terminal_user().username, datetime.now(UTC))
     return ratings

@@ -37,6 +37,7 @@ from annotation.label_store.schema import access_log, decisions, metadata, ratin
 from audit.errors import AuditError, disk_problem
 from audit.optional_imports import install_hint
 
+SQLITE = "sqlite:///"
 BUSY_MS = 30_000
 log = logging.getLogger(__name__)
 INVALID_ADDRESS = (
@@ -118,6 +119,11 @@ class LabelStore:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+def store_exists(url: str) -> bool:
+    """Whether the database is there; one on a server counts as there."""
+    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
 def open_label_store(url: str) -> LabelStore:

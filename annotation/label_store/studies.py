@@ -123,6 +123,13 @@ def items_shown(store: LabelStore, study_id: str) -> list[tuple[str, str, str, s
         return [(q, a, b, first, second) for q, a, b, first, second in con.execute(query.order_by(items.c.item_id))]
 
 
+def question_of_items(store: LabelStore, study_id: str) -> dict[str, str]:
+    """Item id -> question id, of the items of a study's sample."""
+    query = select(items.c.item_id, items.c.question_id).where(items.c.study_id == study_id, items.c.kind == ItemKind.STUDY.value)
+    with store.read() as con:
+        return dict(map(tuple, con.execute(query)))
+
+
 def list_annotators(store: LabelStore, study_id: str) -> list[str]:
     """Who rates in a study: by letter (A first) where everybody rates every item, else by name."""
     # Letters, because the columns of a study (annotator_a, ...) follow them.

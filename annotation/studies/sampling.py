@@ -11,12 +11,14 @@ import numpy as np
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.exit_questions import record_institutions
+from annotation.label_store.seals import record_study_event
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
 from annotation.ratings.design import PRESCREENED, UNSCORED
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
 from annotation.studies.first_in_line import FIRST_IN_LINE, values_of
+from annotation.studies.learnt import JUDGED_WITH, prompts_in
 from annotation.studies.masking_preview import MaskingPreview, names_left_text, preview_masking, words_left
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
@@ -163,6 +165,8 @@ def draw_study(
     with store.begin() as tx:
         create_study(tx, new, now)
         store_sample(tx, new.study_id, drawn.origin, drawn.strata, drawn.verdicts)
+        if prompts := prompts_in(run.manifest):
+            record_study_event(tx, new.study_id, JUDGED_WITH, {"prompts": prompts}, now)
         record_institutions(tx, new.study_id, drawn.institutions, now)
     return drawn
 

@@ -20,6 +20,7 @@ from annotation.ratings.gold import gold_standard
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
 from annotation.studies.adjudication import GoldLabel, gold_labels
+from annotation.studies.learnt import learnt_from
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 from audit.tables import Column, TableSpec
 from audit.vocabulary import LABELS
@@ -141,8 +142,10 @@ def codebook(scheme: Scheme = PAIRS) -> pd.DataFrame:
     return pd.DataFrame(list(CODEBOOKS[scheme].items()), columns=["column", "meaning"])
 
 
-def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
+def labels_table(store: LabelStore, study_id: str, *, every: bool = False) -> pd.DataFrame:
     """One row per study item, as `audit agreement` reads a labels file; calibration items and repeats are excluded.
+
+    Items of questions that a version of a judge has learnt from are left out too, but with `every`: their labels prove nothing.
 
         item_id, question_id, handbook_a, handbook_b  str
         stratum                      str, stratum of the sample
@@ -157,7 +160,8 @@ def labels_table(store: LabelStore, study_id: str) -> pd.DataFrame:
     Raises StudyError when there is no such study.
     """
     table = ratings_table(store, study_id)
-    table = table[table["kind"] == ItemKind.STUDY]
+    learnt = {} if every else learnt_from(store, study_id)
+    table = table[(table["kind"] == ItemKind.STUDY) & ~table["question_id"].isin(list(learnt))]
     item = [
         "item_id", "question_id", "handbook_a", "handbook_b", "system_a", "system_b", "stratum", "design_weight", "judge",
         "judge_significance",

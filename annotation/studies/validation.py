@@ -58,6 +58,7 @@ from annotation.studies.head_to_head import (
     system_names,
 )
 from annotation.studies.leakage import blinding_words
+from annotation.studies.learnt import left_out_note
 from annotation.studies.registered_looks import outcome_with_looks
 from annotation.studies.registration import registration_of
 from annotation.studies.study_tables import (
@@ -344,7 +345,7 @@ def validation_part(store: LabelStore, study_id: str, con: Connection | None = N
     Raises StudyError when there is no such study or it was not drawn from a run, AuditError while nothing is rated.
     """
     data = validation_data(store, study_id, con)
-    note = provisional_note(data.study, live=data.ratings.live)
+    note = f"{provisional_note(data.study, live=data.ratings.live)} {left_out_note(store, [study_id])}".strip()
     tables = [make(data).noted(note) for make in TABLES]
     # The matrices follow the errors that they count.
     groups = (make(data) for make in (*GROUP_TABLES, study_plan_table))

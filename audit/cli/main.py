@@ -41,7 +41,10 @@ def _run(words: list[str]) -> int:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments of a command line, with its function as `function`. Raises AuditError for an unknown command."""
-    arguments = parser(_find_command(words)).parse_args(words)
+    named = _find_command(words)
+    # Below a command that is none of GROUPS, such as `judge`, argparse knows both words as one name
+    alone = named is not None and " " in named.name and words[0] not in GROUPS
+    arguments = parser(named).parse_args([named.name, *words[2:]] if named and alone else words)
     for name, value in vars(arguments).items():
         setattr(arguments, name, _composed(value))
     return arguments
@@ -91,6 +94,7 @@ def parser(named: Command | None = None, *, complete: bool = False) -> argparse.
     # Only the named command is imported: help and mistakes must not wait for pandas and DuckDB.
     for command in (command for command in COMMANDS if command.listed or command == named):
         group, _, name = command.name.rpartition(" ")
+        group, name = (group, name) if group in GROUPS else ("", command.name)
         if group and group not in groups:
             groups[group] = _subparsers(commands.add_parser(group, help=GROUPS[group], description=GROUPS[group]))
         _add(groups[group] if group else commands, command, name, options=complete or command == named)

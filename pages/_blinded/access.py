@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from pathlib import Path
 
 import streamlit as st
 
 from annotation.label_store import account_rows
 from annotation.label_store.access_log import Actor, Event, record_event
 from annotation.label_store.app_settings import StoredSetting, stored_settings
-from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.engine import LabelStore, open_label_store, store_exists
 from annotation.studies import accounts, signing_in
 from annotation.studies.accounts import Account, Role
 from annotation.studies.app_settings import with_stored
@@ -21,7 +20,6 @@ from audit.settings import Settings
 from pages._blinded.identity import ConnectionIdentity, ProviderSignIn, current_identity, provider_configured, provider_sign_in
 from pages._blinded.session_cookie import cookie_token
 
-SQLITE = "sqlite:///"
 SIGN_IN_NOTED = "the sign-in elsewhere is in the access log"
 REFUSALS_NOTED = "the pages whose refusal is in the access log"
 SESSION_ENDED = "Your session has ended. Sign in again."
@@ -38,6 +36,7 @@ STUDY_PAGES = {  # script in pages/studies -> title
     "adjudicate": "Adjudicate",
     "agreement": "Agreement",
     "prevalence": "Prevalence",
+    "alignment": "Alignment",
     "protocol": "Protocol",
     "sign_in": "Sign in",
     "my_account": "My account",
@@ -49,7 +48,7 @@ OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     Role.VIEWER: ("my_account", "sign_out"),
     Role.ANNOTATOR: ("annotate", "my_items", "protocol", "my_account", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "my_account", "sign_out"),
-    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "protocol", "my_account", "sign_out"),
+    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "my_account", "sign_out"),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)
@@ -84,8 +83,7 @@ def accounts_exist() -> bool:
 
 def database_exists() -> bool:
     """Whether the label store is there; a database on a server counts as there."""
-    url = Settings().studies_url
-    return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
+    return store_exists(Settings().studies_url)
 
 
 def account_of(identity: ConnectionIdentity) -> Account | None:

@@ -88,6 +88,7 @@ STUDIES = Door(
         Tab("studies/study", "Progress", ALWAYS),
         Tab("studies/agreement", "Agreement", ALWAYS),
         Tab("studies/prevalence", "Prevalence", ALWAYS),
+        Tab("studies/alignment", "Alignment", ALWAYS),
         Tab("studies/adjudicate", "Adjudicate", ALWAYS),
         Tab("studies/protocol", "Protocol", ALWAYS),
         Tab("studies/people", "People", ALWAYS),

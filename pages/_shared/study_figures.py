@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 
 import streamlit as st
@@ -28,6 +28,7 @@ from annotation.studies.head_to_head import (
     strengths_frame,
     system_names,
 )
+from annotation.studies.learnt import learnt_from, left_out_note
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import repeats_table, study_ratings
 from annotation.studies.verdict_store import find_origin
@@ -81,15 +82,16 @@ def study_heads(study_id: str) -> LedgerHeads:
     ends = sorted(ledger_heads(label_store(), study_id).items())
     # The ledger of events grows by looks at the figures too
     counted = tuple((name, entries, digest) for name, (entries, digest) in ends if name != study_events.name)
-    return (*counted, (find_study(label_store(), study_id).state.value, 0, ""))
+    learnt = sorted(learnt_from(label_store(), study_id))
+    return (*counted, (find_study(label_store(), study_id).state.value, 0, ""), ("learnt", len(learnt), " ".join(learnt)))
 
 
-def looked_at(study_id: str, ratings: Ratings) -> str:
+def looked_at(study_id: str, ratings: Ratings, pooled: Sequence[str] = ()) -> str:
     """Which intervals the figures have, in words; a look before the study is complete enters its ledger."""
     account = current_account()
     if ratings.live and account is not None:
         record_look(label_store(), study_id, account.username, now())
-    return INTERVALS_IN_WORDS[ratings.live]
+    return f"{INTERVALS_IN_WORDS[ratings.live]} {left_out_note(label_store(), pooled or [study_id])}".strip()
 
 
 # In the functions below, arguments with an underscore are not part of the cache key: the address of the database, the study and

@@ -27,7 +27,7 @@ SIGNIFICANCES = ("low", "medium", "high")
 KEY_MS = 120
 OWN_SCRIPTS = ("annotate", "my_items", "protocol")
 SCRIPTS = (
-    *OWN_SCRIPTS, "study", "adjudicate", "agreement", "prevalence", "start", "disagreements", "question", "runs",
+    *OWN_SCRIPTS, "study", "adjudicate", "agreement", "prevalence", "alignment", "start", "disagreements", "question", "runs",
 )  # fmt: skip
 CANARIES = ("CANARYLABEL", "CANARYREASON", "CANARYTOPIC", "CANARYGRAVE", "CANARYOTHER", "CANARYHANDBOOK", "CANARYSTRATUM")
 

@@ -66,6 +66,13 @@ class Prompt:
         """Name, version and digest, as records name it."""
         return f"{self.name}-{self.version}@{self.digest}"
 
+    def record(self, used_for: str) -> dict[str, Any]:
+        """The prompt in full, as the manifest of a release has it (`audit.release.handbook_kinds.PROMPT`)."""
+        return {
+            "prompt": self.title, "used_for": used_for, "system": self.system, "user": self.user,
+            "max_tokens": self.max_tokens, "temperature": self.temperature, "schema": self.form.schema,
+        }  # fmt: skip
+
     def call(self, model: str, group: str, texts: Mapping[str, str], repeat: int = 0) -> Call:
         """The request that asks `model` about `texts`."""
         # All fields in one pass: a text may contain something like {field} itself.
@@ -111,8 +118,25 @@ def _shared_templates() -> Traversable:
     return resources.files("audit.pipeline.llm").joinpath("templates")
 
 
+def prompt_of(form: PromptForm, text: str, where: str) -> Prompt:
+    """The prompt of a template that stands alone in `text`, called `where` in errors. Raises AuditError as `load_templates`."""
+    return _prompt_from(form, *_split_template(text, where), where, _shared_templates(), None)
+
+
+def whole_template(name: str, package: str) -> str:
+    """The template of a package as a person edits it: with what it includes in its place."""
+    home = resources.files(package).joinpath("templates")
+    text = home.joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return INCLUDE.sub(lambda match: _read_template(match[1], home, None)[1].strip(), text)
+
+
 def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Prompt:
-    front, body, where = _read_template(form.name, home, folder)
+    return _prompt_from(form, *_read_template(form.name, home, folder), home, folder)
+
+
+def _prompt_from(
+    form: PromptForm, front: Mapping[str, str], body: str, where: str, home: Traversable, folder: Path | None
+) -> Prompt:
     parts = PARTS.match(body)
     if parts is None:
         raise _template_error(where, "it needs a part '# system' followed by a part '# user'")
@@ -130,12 +154,17 @@ def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[d
     source = next((path for path in candidates if path.is_file()), None)
     if source is None:
         raise _template_error(f"{folder or 'templates'}", f"{{include:{name}}} does not name a template")
-    match = FRONT_MATTER.match(source.read_text(encoding="utf-8").replace("\r\n", "\n"))
+    return (*_split_template(source.read_text(encoding="utf-8"), str(source)), str(source))
+
+
+def _split_template(text: str, where: str) -> tuple[dict[str, str], str]:
+    """(front matter, body) of a template."""
+    match = FRONT_MATTER.match(text.replace("\r\n", "\n"))
     if match is None:
-        raise _template_error(str(source), "it needs front matter between two lines '---'")
+        raise _template_error(where, "it needs front matter between two lines '---'")
     # The front matter is plain `key: value` lines: no YAML parser is needed.
     front = dict(line.split(":", 1) for line in match["front"].splitlines() if ":" in line)
-    return {key.strip(): value.strip() for key, value in front.items()}, match["body"], str(source)
+    return {key.strip(): value.strip() for key, value in front.items()}, match["body"]
 
 
 def _check_fields(where: str, fields: tuple[str, ...], system: str, user: str) -> None:

@@ -163,7 +163,7 @@ with study_page("Prevalence", LEAD, Role.PI):
     human = st.selectbox("Reference labels", people, format_func=distinct_labels(people, names.__getitem__), key="human")
     pooled = pooled_studies(study)
     ratings = current_pooled(pooled)
-    st.caption(escaped(looked_at(study.study_id, ratings)))
+    st.caption(escaped(looked_at(study.study_id, ratings, pooled)))
     shares = prevalence(ratings, human)
     headline(ratings, human, shares, SOURCES.get(human, names[human]))
     wrong_together(ratings, human)
