@@ -13,39 +13,31 @@ import time
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pandas as pd
 
 from audit.metrics.doubted_labels import doubted_labels
 from audit.metrics.likely_disputed import disputed_share_corrected, evidence_of, likely_disputed
 from audit.queries.judge_errors import judge_errors
 from audit.store.tables import store_schema
-from audit.vocabulary import LABELS, Label
 from tests.simulator.answers import answer_text, drawn_styles
 from tests.simulator.build import CONFIGS, DEFAULT_SEED
 from tests.simulator.judge import Labels, simulate_labels
-from tests.simulator.verdicts import _JudgedQuestion
+from tests.simulator.verdicts import _judged
 from tests.simulator.world import World, draw_world
-
-Rows = list[tuple[object, ...]]
 
 
 def texts(world: World, labels: Labels) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The pairs that the judge was asked about, and the answers."""
+    """The pairs that the judge was asked about, and the answers, as the release of this world has them."""
+    ids, first, second = [book.id for book in world.handbooks], *(side.tolist() for side in world.pairs)
     pairs, answers = [], []
     for number, style in zip(range(len(world.questions)), drawn_styles(world), strict=True):
-        asked = np.flatnonzero(~labels.prescreened[number] & (labels.judge[number] >= 0))
-        first, second = (side[asked].tolist() for side in world.pairs)
-        page, draws = _JudgedQuestion(world, number), np.random.default_rng([1, number]).random(len(asked)).tolist()
-        verdicts, truths = labels.judge[number, asked].tolist(), labels.truth[number, asked].tolist()
-        for a, b, true, verdict, draw in zip(first, second, truths, verdicts, draws, strict=True):
-            told = (page.reasoning(a, b, true, verdict, draw), page.divergence_topic(a, b, draw))
-            text = told if verdict >= Label.DIVERGENT.code else (None, None)
-            pairs.append((number, a, b, LABELS[verdict].value, *text))
-        books = sorted({*first, *second})
+        asked = list(_judged(world, labels, number, ids, {}))
+        columns = "classification", "reasoning", "divergence_topic"
+        pairs += [(number, first[pair], second[pair], *(record[name] for name in columns)) for pair, record in asked]
+        books = sorted({side[pair] for side in (first, second) for pair, _ in asked})
         answers += [(number, book, answer_text(world, number, book, style[world.handbooks[book].center])) for book in books]
-    columns = ["question", "handbook_a", "handbook_b", "label", "reasoning", "divergence_topic"]
-    return pd.DataFrame(pairs, columns=columns), pd.DataFrame(answers, columns=["question", "handbook", "answer"])
+    named = pd.DataFrame(pairs, columns=["question", "handbook_a", "handbook_b", "label", "reasoning", "divergence_topic"])
+    return named, pd.DataFrame(answers, columns=["question", "handbook", "answer"])
 
 
 def fill(con: duckdb.DuckDBPyConnection, world: World, labels: Labels) -> int:

@@ -26,7 +26,7 @@ from audit.stats.spending import ERROR, spent, width_at
 
 
 @dataclass(frozen=True)
-class Look:
+class TakenLook:
     """A look that was taken: the items with a figure then, of so many planned; the error that it spent; what it showed."""
 
     items: int
@@ -44,19 +44,19 @@ class Look:
         )
 
 
-def figure_words(found: Look | Estimate, error: float) -> str:
+def figure_words(found: TakenLook | Estimate, error: float) -> str:
     """The value and its interval, with the level of this."""
     level = f"{fixed(100 * (1 - error), 2)} % interval"
     return f"{coefficient(found.value, 2)} ({level} {coefficient_interval(found.low, found.high, 2)})"
 
 
-def looks_taken(store: LabelStore, study_id: str) -> list[Look]:
+def looks_taken(store: LabelStore, study_id: str) -> list[TakenLook]:
     """The registered looks that were taken, in order."""
     with store.read() as con:
-        return [Look(**body) for body in events_of(con, study_id, REGISTERED_LOOK)]
+        return [TakenLook(**body) for body in events_of(con, study_id, REGISTERED_LOOK)]
 
 
-def take_look(store: LabelStore, study_id: str, registration: Registration, ratings: Ratings, now: datetime) -> list[Look]:
+def take_look(store: LabelStore, study_id: str, registration: Registration, ratings: Ratings, now: datetime) -> list[TakenLook]:
     """The registered looks that were taken, with one more if it is due: `ratings` are those of a study under way."""
     taken = looks_taken(store, study_id)
     if not ratings.live or (look := due_look(registration, ratings, taken)) is None:
@@ -68,7 +68,7 @@ def take_look(store: LabelStore, study_id: str, registration: Registration, rati
     return looks_taken(store, study_id)
 
 
-def outcome_with_looks(registration: Registration, report: AgreementReport, ratings: Ratings, taken: Sequence[Look]) -> str:
+def outcome_with_looks(registration: Registration, report: AgreementReport, ratings: Ratings, taken: Sequence[TakenLook]) -> str:
     """As `outcome_sentence`, with what the looks showed; at the end the interval has the error that they left."""
     seen = " ".join(look.sentence(registration.at_least) for look in taken)
     if ratings.live or not taken:
@@ -82,7 +82,7 @@ def outcome_with_looks(registration: Registration, report: AgreementReport, rati
     )
 
 
-def due_look(registration: Registration, ratings: Ratings, taken: Sequence[Look]) -> Look | None:
+def due_look(registration: Registration, ratings: Ratings, taken: Sequence[TakenLook]) -> TakenLook | None:
     """The look that is due now; None where none is."""
     before = taken[-1].items / taken[-1].of if taken else 0.0
     of, items = len(ratings.items), primary_at(registration, ratings, ERROR).n
@@ -90,7 +90,7 @@ def due_look(registration: Registration, ratings: Ratings, taken: Sequence[Look]
         return None
     error = spent(items / of) - sum(look.error for look in taken)
     found = primary_at(registration, ratings, error)
-    return Look(items, of, error, found.value, found.low, found.high)
+    return TakenLook(items, of, error, found.value, found.low, found.high)
 
 
 def primary_at(registration: Registration, ratings: Ratings, error: float) -> Estimate:

@@ -35,7 +35,7 @@ from annotation.studies.exit_answers import exit_answers
 from annotation.studies.item_groups import corrected_parts, item_groups
 from annotation.studies.leakage import TABLE as LEAKAGE_TABLE
 from annotation.studies.leakage import blinding_words, recorded_leakage
-from annotation.studies.registered_looks import Look, looks_taken
+from annotation.studies.registered_looks import TakenLook, looks_taken
 from annotation.studies.study_tables import (
     CODEBOOK_TABLE,
     FLOW_TABLE,
@@ -86,7 +86,7 @@ class ValidationData:
     blinding: str = ""
     leaks: pd.DataFrame = field(default_factory=pd.DataFrame)
     guesses: pd.DataFrame = field(default_factory=pd.DataFrame)
-    looks: Sequence[Look] = ()
+    looks: Sequence[TakenLook] = ()
 
     @property
     def reference(self) -> str:

@@ -13,7 +13,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import StudyState
 from annotation.ratings.table import Ratings
 from annotation.studies.adjudication import close_study
-from annotation.studies.registered_looks import Look, due_look, looks_taken, outcome_with_looks, take_look
+from annotation.studies.registered_looks import TakenLook, due_look, looks_taken, outcome_with_looks, take_look
 from annotation.studies.registration import Registration, registration_of
 from annotation.studies.study_tables import study_ratings
 from annotation.studies.verification import verify_study
@@ -68,7 +68,7 @@ def test_a_look_that_was_not_taken_spends_nothing_and_two_at_once_are_one() -> N
 
 
 def test_the_end_has_what_the_looks_left() -> None:
-    look, done = Look(20, 40, spent(0.5), 0.875, 0.42, 0.98), under_way(40).as_live(live=False)
+    look, done = TakenLook(20, 40, spent(0.5), 0.875, 0.42, 0.98), under_way(40).as_live(live=False)
     report = agreement_report(done)
     after = outcome_with_looks(REGISTERED, report, done, [look])
     assert after.startswith("At the registered look with 20 of 40 items it was 0.88 (99.44 % interval 0.42 to 0.98): ")

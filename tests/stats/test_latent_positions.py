@@ -160,6 +160,17 @@ def test_groups_shares_and_lists_of_simulated_runs_are_right(errors):
     assert np.sum(np.array(disputed)[chosen]) >= 0.95 * np.sum(disputed)
 
 
+def test_groups_of_sixty_handbooks_are_exactly_right():
+    rng, right = np.random.default_rng(3), []
+    for _ in range(25):
+        shares = {1: [1.0], 2: [0.7, 0.3], 3: [0.6, 0.25, 0.15]}[int(rng.choice([1, 2, 3], p=[0.4, 0.4, 0.2]))]
+        truth = rng.choice(len(shares), 60, p=shares)
+        evidence = evidence_of(labelled(rng, truth, JudgeErrors(0.08, 0.30)))
+        group = best_partition(partitions(evidence), evidence, 0.5)
+        right.append(np.array_equal(np.equal.outer(group, group), np.equal.outer(truth, truth)))
+    assert np.mean(right) >= 0.95
+
+
 def test_a_list_is_as_long_as_its_false_ones_allow():
     # Means of 1 - p: .01, .03, .047, .135
     assert listed(np.array([0.6, 0.95, 0.99, 0.92]), 0.05).tolist() == [False, True, True, True]
