@@ -2,13 +2,14 @@
 
     python -m benchmarks.ask_questions --data-dir DIR [--encoder MODEL] [--only RUN ...]
 
-120 questions of `ask_questions.csv`, 40 each to the demo, the NIH institutes (with their texts as sections.jsonl) and the
-tenancy example, written from the texts before they were asked. `expected` is what the texts say ("": nothing). Columns `words`
-and `minilm` are a language model's reading of what the page shows: the questions of the run, and the passage that stands first.
+240 questions of `ask_questions.csv`, 80 each to the demo, the NIH institutes (with their texts as sections.jsonl) and the
+tenancy example, written from the texts before they were asked; the search was changed after part `first` was read and before
+part `second` was. `expected` is what the texts say ("": nothing). Columns `words` and `minilm` are a language model's reading of
+what the page shows: the questions of the run, and the passage that stands first.
 
     r  it answers, or the first questions of the run are those that do      p  about the subject only, and called *perhaps*
     w  called *stated*, and does not answer                                 s  called *not found* though a handbook answers
-    n  there is no answer, and none is called stated
+    n  there is no answer, and none is called stated    c  called unsearchable, by words that no handbook has, though one answers
 """
 
 from __future__ import annotations

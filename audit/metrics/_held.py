@@ -221,7 +221,8 @@ class _Texts:
                 yield self._position(best, _value(best, []))
 
     def _on_the_question(self, sentence: Sentence) -> float:
-        return coverage(frozenset(stems(sentence.statement.quoted)), self.asked, self.rarity)
+        # Each word counts the same: the subject is what most answers share, so what is rare among them is beside it
+        return coverage(frozenset(stems(sentence.statement.quoted)), self.asked, Counter(self.asked))
 
     def _references(self, members: Sequence[str]) -> Iterator[Sentence]:
         for handbook_id in members[:REFERENCE_HANDBOOKS]:

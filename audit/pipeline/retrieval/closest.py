@@ -44,6 +44,9 @@ USUAL_SENTENCES, USUAL_STATIC = 0.32, 0.61
 BM25_WEIGHT = 1 / 20
 # Otherwise a line that is one word of the question ("Diabetes" in a list) would be closer than a sentence about it.
 LENGTH_COUNTS = 0.0
+# The more passages, the closer the closest of them comes by chance: so much for e times as many, of documents on other subjects
+# (half `tune` of benchmarks/gold), between the usual number there and the largest.
+BY_CHANCE, USUAL_COUNT, MOST_COUNT = 0.0125, 30, 600
 Scores = NDArray[np.float64]
 NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 
@@ -212,7 +215,8 @@ class ClosestPassages:
         cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
         words = np.asarray(self.word_counts.scores(dict.fromkeys(tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
         best = self._of_passages(cosines) + self._of_passages(words)
-        relative = best - USUAL_SHARE * self._usual(best)
+        by_chance = BY_CHANCE * np.log(np.clip(best.size, USUAL_COUNT, MOST_COUNT) / USUAL_COUNT)
+        relative = best - USUAL_SHARE * self._usual(best) - by_chance
         of_statements = (cosines + words)[len(self.places) :]
         distinct: dict[str, int] = {}
         for row in np.argsort(-relative, kind="stable"):

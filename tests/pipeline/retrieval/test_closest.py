@@ -11,7 +11,7 @@ import pytest
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.static import static_encoder
 from audit.pipeline.embedding.vectors import Vectors, no_progress
-from audit.pipeline.retrieval.closest import USUAL, USUAL_SHARE, WORDS, ClosestPassages, passage_places
+from audit.pipeline.retrieval.closest import BY_CHANCE, USUAL, USUAL_COUNT, USUAL_SHARE, WORDS, ClosestPassages, passage_places
 from audit.pipeline.retrieval.found import MOST_LETTERS, Thresholds, thresholds
 from audit.text.documents import Document, Section, read_document
 from audit.vocabulary import Found
@@ -69,6 +69,15 @@ def test_the_score_takes_off_a_share_of_what_is_usual_in_the_handbook() -> None:
     closest = ClosestPassages(handbook(*sections), LETTERS).closest("aaaa", 20)
     similarities = sorted((passage.similarity for passage in closest), reverse=True)
     assert closest[0].score == pytest.approx(similarities[0] - USUAL_SHARE * np.mean(similarities[USUAL]), abs=1e-5)
+
+
+def test_a_passage_of_a_longer_handbook_scores_less_at_the_same_similarity() -> None:
+    def best(count: int) -> float:
+        sections = [Section("s0", "", "aaaa"), *(Section(f"s{number}", "", f"bcd {number}.") for number in range(1, count))]
+        (passage,) = ClosestPassages(handbook(*sections), LETTERS).closest("aaaa", 1)
+        return passage.score - passage.similarity
+
+    assert best(USUAL_COUNT) - best(3 * USUAL_COUNT) == pytest.approx(BY_CHANCE * np.log(3), abs=1e-3)
 
 
 @pytest.mark.parametrize("model", [LETTERS, None], ids=["sentence model", "static vectors"])
