@@ -123,6 +123,7 @@ def judge_versions(store: LabelStore, study_id: str, settings: Settings, progres
             continue
         release = settings.data_dir.resolve() / FOLDER / study_id / version.name
         if _judge(store, study_id, version, release, settings, progress) == FAILED:
+            note(f"Continue with all versions:\n  audit judge align --study {study_id} --judge")
             return FAILED
         record_judged(store, study_id, labels_from(store, study_id, version, release), datetime.now(UTC))
     return OK

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,8 +63,7 @@ def lessons(store: LabelStore, study_id: str) -> pd.DataFrame:
     )
     by_kind: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for row in own.to_dict("records"):
-        item = texts[row["item_id"]]
-        shown = {name: item[name] for name in ("question", "answer_a", "answer_b")}  # type: ignore[literal-required]
+        shown = _texts_of(texts[row["item_id"]])
         decided = {"label": row["gold"], "judged": row["judge"] or "no label", "reason": row["adjudication_reason"] or ""}
         by_kind[row["gold"], row["judge"]].append({"item_id": row["item_id"], **shown, **decided})
     in_turn = chain.from_iterable(zip_longest(*by_kind.values()))
@@ -181,7 +181,7 @@ def labels_from(store: LabelStore, study_id: str, version: Version, release: Pat
     return Judged(version.digest, str(manifest["judge"]), release.name, {item: found.get(key) for item, key in keys.items()})
 
 
-def _comparisons(release: Path) -> Iterator[dict]:
+def _comparisons(release: Path) -> Iterator[dict[str, Any]]:
     for path in sorted((release / "comparisons").glob("*.json")):
         yield json.loads(path.read_text(encoding="utf-8"))
 

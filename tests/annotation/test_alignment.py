@@ -264,6 +264,7 @@ def test_a_job_writes_the_proposal(store, tmp_path):
     assert "{example:s0" in proposal_of(job)
 
 
+@pytest.mark.slow
 def test_the_doubly_rated_pairs_of_the_nih_release_are_a_study_from_start_to_end(nih, store, data, tmp_path, monkeypatch, capsys):
     run = load_release(nih, Settings()).run
     with (nih / "annotations" / "validation_labels.csv").open(encoding="utf-8") as file:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pandas as pd
+
 from audit.metrics.prompts import prompts
 from audit.store.connection import open_store
 from tests.support.loading import load
@@ -14,7 +18,7 @@ RECORD = {
 }  # fmt: skip
 
 
-def shown(tmp_path, **manifest):
+def shown(tmp_path: Path, **manifest: object) -> pd.DataFrame:
     with open_store(load(release_from(tmp_path, TABLE, **manifest), tmp_path).run.path) as con:
         return prompts(con)
 

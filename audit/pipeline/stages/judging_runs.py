@@ -240,8 +240,9 @@ def write_release(
 ) -> None:
     """Write the release `out` of a judged corpus, counting its pairs."""
     counted = CountedVerdicts(source, progress)
-    about = {"judge": judge, "settings": settings, "date": _today()}
-    write_judged_release(out, corpus, counted, **about, positions=positions, prompts=prompts)
+    write_judged_release(
+        out, corpus, counted, judge=judge, settings=settings, date=_today(), positions=positions, prompts=prompts
+    )
 
 
 def _today() -> str:
