@@ -304,7 +304,7 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
 
 
 def _first_beside_number(number: TextRun, near: list[TextRun]) -> TextRun | None:
-    """The beginning of the upper of the two lines of text that a number stands beside the middle of; None where there are none."""
+    """The beginning of the upper of the two lines that a number stands beside the middle of; None where there are none."""
     if len(number.text) > MAX_DIGITS or any(abs(run.baseline - number.baseline) < 1 for run in near if run is not number):
         return None
     behind = [run for run in near if 0 < run.x0 - number.x1 < bullets.GAP * number.size]

@@ -274,7 +274,9 @@ def _nodes(lines: Sequence[Line], headings: Sequence[Heading], outer: Mapping[in
     within = {number for heading in headings for number in range(heading.start, heading.end)}
     # From the last to the first, so that the first heading of each counts
     headed = {roots[heading.start]: heading.end for heading in reversed(headings)}
-    nodes = {root for number, root in enumerate(roots) if root and number not in within and number >= headed.get(root, len(lines))}
+    nodes = {
+        root for number, root in enumerate(roots) if root and number not in within and number >= headed.get(root, len(lines))
+    }
     # The title of the document may be in a panel
     outermost = [heading for heading in headings if heading.level == min(heading.level for heading in headings)]
     return nodes - {roots[outermost[0].start]} if len(outermost) == 1 else nodes

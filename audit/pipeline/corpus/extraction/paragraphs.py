@@ -235,7 +235,9 @@ def _rows_of_cells(table: list[Line], columns: Columns) -> Iterator[list[list[Li
     spaced = not grouped and apart > 0 and 2 * apart >= len(firsts)
     for is_label, group in groupby(table, key=columns.is_over_all):
         lines = list(group)
-        by_space = None if is_label or hanging or grouped or _are_items(lines, columns) else rows_by_space(lines, columns, _with_cell)
+        by_space = (
+            None if is_label or hanging or grouped or _are_items(lines, columns) else rows_by_space(lines, columns, _with_cell)
+        )
         labels = [[[line] for _ in columns.starts] for line in lines] if is_label else None
         yield from labels or by_space or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
 
