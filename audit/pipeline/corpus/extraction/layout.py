@@ -278,18 +278,21 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
     heights = [runs[number].baseline for number in by_height]
     reach, aside = max(*RAISED_BY, BULLET_DROP) * largest, bullets.GAP * largest
 
+    def near(run: TextRun) -> Iterator[TextRun]:
+        """The words that are not farther above or below than any may be that belongs to it."""
+        numbers = by_height[bisect_left(heights, run.baseline - reach) : bisect_right(heights, run.baseline + reach)]
+        return (runs[number] for number in sorted(numbers))
+
     def around(run: TextRun) -> Iterator[TextRun]:
-        """The words that are no farther from it than any may be that belongs to it."""
-        near = by_height[bisect_left(heights, run.baseline - reach) : bisect_right(heights, run.baseline + reach)]
         left, right = run.x0 - aside, run.x1 + aside
-        return (runs[number] for number in sorted(near) if runs[number].x0 <= right and left <= runs[number].x1)
+        return (other for other in near(run) if other.x0 <= right and left <= other.x1)
 
     for run in runs:
         if _is_bullet([run]):
             behind = [word for word in around(run) if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
-        elif run.text.isdigit() and (first := _first_beside_number(run, list(around(run)))):
+        elif run.text.isdigit() and (first := _first_beside_number(run, list(near(run)))):
             yield replace(run, baseline=first.baseline)
         elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
@@ -301,10 +304,12 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
 
 
 def _first_beside_number(number: TextRun, near: list[TextRun]) -> TextRun | None:
-    """The beginning of the upper of the two lines of text that a number stands beside the middle of; None where there are none."""
+    """The beginning of the upper of the two lines that a number stands beside the middle of; None where there are none."""
     if len(number.text) > MAX_DIGITS or any(abs(run.baseline - number.baseline) < 1 for run in near if run is not number):
         return None
     behind = [run for run in near if 0 < run.x0 - number.x1 < bullets.GAP * number.size]
+    if any(0 <= number.x0 - run.x1 < bullets.GAP * number.size for run in near):
+        return None
     left = min((run.x0 for run in behind), default=0.0)
     lines = {run.baseline: run for run in behind if abs(run.x0 - left) < 1}
     above = [baseline for baseline in lines if baseline < number.baseline]

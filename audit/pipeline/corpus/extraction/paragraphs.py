@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.layout import Block, Line, TextCell
 from audit.pipeline.corpus.extraction.line_breaks import line_pitch
-from audit.pipeline.corpus.extraction.lists import Wording, text_blocks
+from audit.pipeline.corpus.extraction.lists import MARK, Wording, text_blocks
 from audit.pipeline.corpus.extraction.table_columns import (
     SAME_COLUMN,
     SAME_STEP,
@@ -235,9 +235,17 @@ def _rows_of_cells(table: list[Line], columns: Columns) -> Iterator[list[list[Li
     spaced = not grouped and apart > 0 and 2 * apart >= len(firsts)
     for is_label, group in groupby(table, key=columns.is_over_all):
         lines = list(group)
-        by_space = None if is_label or hanging or grouped else rows_by_space(lines, columns, _with_cell)
+        by_space = (
+            None if is_label or hanging or grouped or _are_items(lines, columns) else rows_by_space(lines, columns, _with_cell)
+        )
         labels = [[[line] for _ in columns.starts] for line in lines] if is_label else None
         yield from labels or by_space or _rows_by_labels(lines, columns, hanging=hanging, spaced=spaced)
+
+
+def _are_items(lines: Sequence[Line], columns: Columns) -> bool:
+    """Whether each line of the first column begins an item, and so a row, whatever space what is beside it leaves."""
+    firsts = [cell.text for line in lines for cell in line.cells if columns.of(cell) == 0]
+    return len(firsts) > MIN_ROWS and all(map(MARK.match, firsts))
 
 
 def _rows_by_labels(lines: list[Line], columns: Columns, *, hanging: bool, spaced: bool) -> list[list[list[Line]]]:

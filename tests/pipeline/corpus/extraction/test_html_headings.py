@@ -229,3 +229,10 @@ def test_a_title_and_its_first_paragraph_in_front_of_the_main_part_are_text() ->
     assert found.title == "Fever"
     assert [block.text for block in found.blocks][:3] == ["Fever", "Read this first. It is short.", "Call us"]
     assert found.lost == ()
+
+
+def test_what_is_above_teasers_and_links_to_other_pages_is_no_heading() -> None:
+    teaser = '<div><a href="/video" onclick="count()">The truth about teeth</a></div><div style="display:none">Watch</div>'
+    menus = f'<h3>Now playing</h3>{teaser}<h3>More from us</h3><a href="/a">Skin</a>|<a href="/b">Bones</a> and more'
+    page = f'<h1>Teeth</h1><a href="/print">Print this page</a><h2>Care</h2><p>Brush them twice a day.</p>{menus}'
+    assert headings(page) == ["Teeth", "Care"]

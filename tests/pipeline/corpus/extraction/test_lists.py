@@ -133,3 +133,23 @@ def test_indented_items_of_several_sentences_are_told_by_their_distance(tmp_path
     page += [at("Advice", LEFT, 80, 13, True), *(at(text, LEFT + 20, y) for text, y in zip(texts, ys, strict=True))]
     text = text_of(tmp_path, page)
     assert "hints may help:\n• Mind your back. Never lift alone.\n• Check the water. It may scald you.\n• Lock the" in text
+
+
+@pytest.mark.parametrize(("lead", "gap"), [("Call 999 if:", 0), ("Call 999 if:", 14), ("Don’t", 0)])
+def test_lines_that_begin_small_where_the_line_above_had_room_are_items(tmp_path, lead, gap):
+    items = [
+        "drive",
+        "go back to work, or to any sport in which you may be hit or fall, before a doctor at the clinic",
+        "has seen you",
+    ]
+    page = [*column(["## Advice", FILLER, FILLER]), at(lead, LEFT, 200), *column([*items, "", FILLER], y=200 + gap)]
+    assert quoted(text_of(tmp_path, page))[-3:-1] == [f"{lead} drive", f"{lead} {items[1]} has seen you"]
+
+
+def test_a_number_beside_the_middle_of_its_step_is_read_before_it(tmp_path):
+    steps = [
+        at("Hold the reader near your arm, and wait until", LEFT + 30, 200),
+        at("it tells you what it has found.", LEFT + 30, 212),
+    ]
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("2", LEFT, 206, 13), *steps])
+    assert text.endswith("2 Hold the reader near your arm, and wait until it tells you what it has found.")

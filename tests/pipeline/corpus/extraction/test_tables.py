@@ -13,8 +13,10 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
 
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
-from audit.pipeline.corpus.extraction.layout import Area, PdfPage, TextRun
+from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, Tag, TextCell, TextRun
+from audit.pipeline.corpus.extraction.lists import Wording
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
+from audit.pipeline.corpus.extraction.tables import table_blocks
 from audit.text.statements import statements
 from tests.support.pdfs import FILLER, LEFT, at, column, write_pdf
 
@@ -376,3 +378,33 @@ def test_the_title_above_a_label_is_kept(tmp_path):
     rows = [["What to eat", ""], ["Fruit", ""], ["Plums", "two"], ["Pears", "one"]]
     spans = [("SPAN", (0, 0), (1, 0)), ("SPAN", (0, 1), (1, 1))]
     assert text_of(tmp_path, table(rows, spans)).startswith("What to eat\nFruit\nPlums | two")
+
+
+def test_two_rows_between_rules_with_labels_in_bold_are_rows_however_long(tmp_path):
+    texts = ("You may not drive for a while, which is hard.", "A crash can hurt you and those around you.")
+    cells = [at(label, LEFT, y, 10, True) for label, y in (("Freedom and", 200), ("mobility", 212), ("Safety", 320))]
+    cells += [at(text, LEFT + 120, top + 12 * row) for text, top in zip(texts, (200, 320), strict=True) for row in range(8)]
+    pages = [[*column(["## Advice", FILLER, FILLER]), *cells]]
+    pdf = write_pdf(tmp_path / "book.pdf", pages, rules=[(LEFT, 520, y) for y in (186, 306, 420)])
+    (section,) = extract(pdf, IDENTITY).sections
+    rows = [statement.text for statement in statements(section.text) if statement.kind == "row"]
+    assert rows == [
+        f"{label} | {' '.join(8 * [text])}" for label, text in zip(("Freedom and mobility", "Safety"), texts, strict=True)
+    ]
+
+
+def test_items_with_amounts_beside_them_are_rows_whatever_space_a_note_leaves(tmp_path):
+    foods = [("Bagel", "½"), ("Bread", "1 slice"), ("Rice", "½ cup"), ("Pita", "1"), ("Oats", "1 cup")]
+    cells = [at(f"• {food}", LEFT, 200 + 14 * row + 3 * (row > 1)) for row, (food, _) in enumerate(foods)]
+    cells += [at(amount, LEFT + 150, 200 + 14 * row + 3 * (row > 1)) for row, (_, amount) in enumerate(foods)]
+    pdf = write_pdf(tmp_path / "book.pdf", [[*column(["## Starches", FILLER, FILLER]), *cells]])
+    assert extract(pdf, IDENTITY).sections[0].text.endswith("\n".join(" | ".join(food) for food in foods))
+
+
+def test_a_plain_first_row_that_is_tagged_as_a_head_is_the_head():
+    def cell(text: str, kind: str) -> tuple[Line, ...]:
+        return (Line(1, 100, 10, False, (TextCell(text, 60, 90),), tag=Tag(kind, 0, 1)),)
+
+    rows = [(cell("Time", "head"), cell("Target", "head")), (cell("Bedtime", "cell"), cell("Below 180", "cell"))]
+    (block,), _ = table_blocks(rows, Wording(1.2, frozenset()))
+    assert block.text.splitlines()[-1] == "Time: Bedtime | Target: Below 180"
