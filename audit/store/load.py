@@ -19,7 +19,7 @@ from audit.formatting import printable
 from audit.release.handbook_kinds import ANSWER, HANDBOOK, SECTION, TRIAL
 from audit.release.layout import Layout, digest, find_layout, open_release, ratings_digest, readable_name
 from audit.release.manifest import read_manifest
-from audit.release.pair_kinds import INCONSISTENCY, SELF_COMPARISON
+from audit.release.pair_kinds import FURTHER_VERDICT, INCONSISTENCY, SELF_COMPARISON
 from audit.release.rating_kinds import HUMAN_RATING, PLANTED, POSITION
 from audit.release.record_kind import RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
@@ -75,7 +75,7 @@ STEPS: tuple[tuple[Loader | None, tuple[RecordKind, ...]], ...] = (
     (load_trials, (TRIAL,)),
     (None, (SELF_COMPARISON,)),
     (load_inconsistencies, (INCONSISTENCY,)),
-    (None, (PLANTED,)),
+    (None, (PLANTED, FURTHER_VERDICT)),
     (load_positions, (POSITION,)),
     (load_sources, (SOURCE,)),
     (None, (SYSTEM,)),
