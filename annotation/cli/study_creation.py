@@ -10,6 +10,7 @@ from functools import partial
 from annotation.label_store.engine import StudyError, open_label_store
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
+from annotation.studies.first_in_line import REASONS
 from annotation.studies.head_to_head import QUESTIONS_PER_COUPLE, HeadToHeadPlan, draw_head_to_head, draw_head_to_head_study
 from annotation.studies.leakage import leakage_sentence
 from annotation.studies.registration import PRIMARY_FIGURES, Registration
@@ -124,6 +125,11 @@ def _pair_options(parser: argparse._ActionsContainer) -> None:
         help="divide --total items over the labels so that this figure is as precise as possible (default: --per-label of each)",
     )
     parser.add_argument("--total", type=int, default=len(LABELS) * ITEMS_PER_LABEL, metavar="N", help="default: %(default)s")
+    reasons = "; ".join(reason.sentence for reason in REASONS)
+    parser.add_argument(
+        "--first-in-line", type=float, default=0.0, metavar="SHARE",
+        help=f"at most this share of the items goes first to pairs that there is a reason to doubt ({reasons})",
+    )  # fmt: skip
     parser.add_argument("--by", choices=SECOND_CRITERIA, help="a second criterion to stratify by")
     parser.add_argument(
         "--after",
@@ -157,7 +163,7 @@ def create(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.systems:
             raise StudyError(f"--systems requires --scheme {HEAD_TO_HEAD.name}. Nothing was drawn.")
         return _create_of_pairs(arguments, settings)
-    own = ("items", "by", "after", "primary", "design_for", "show_names")
+    own = ("items", "by", "after", "primary", "design_for", "first_in_line", "show_names")
     if any(getattr(arguments, name) for name in own):
         options = ", ".join(f"--{name.replace('_', '-')}" for name in own)
         raise StudyError(f"{options} require --scheme {PAIRS.name}. Nothing was drawn.")
@@ -214,6 +220,7 @@ def _plan(arguments: argparse.Namespace) -> SamplePlan:
         registration=_registration(arguments),
         after=tuple(arguments.after),
         design_for=arguments.design_for,
+        first_in_line=arguments.first_in_line,
         items=arguments.total if arguments.design_for else 0,
     )  # fmt: skip
 

@@ -158,8 +158,8 @@ def design_from(frame: pd.DataFrame, judge: Codes, where: str, pairs: Mapping[st
     _check_weights(frame, weights, where)
     strata, stratum = np.unique(names, return_inverse=True)
     _check_equal_weights(strata, stratum, weights, where)
-    verdict = _shared_verdicts(strata.tolist(), stratum, judge)
-    return SampleDesign(tuple(map(str, strata)), _rounded_sizes(np.bincount(stratum, weights=weights)), stratum, verdict)
+    sizes = _rounded_sizes(np.bincount(stratum, weights=weights))
+    return SampleDesign(tuple(map(str, strata)), sizes, stratum, _shared_verdicts(strata.tolist(), sizes, stratum, judge))
 
 
 def _design_with_known_sizes(names: npt.NDArray[np.str_], judge: Codes, pairs: Mapping[str, float], where: str) -> SampleDesign:
@@ -170,8 +170,8 @@ def _design_with_known_sizes(names: npt.NDArray[np.str_], judge: Codes, pairs: M
             f"({', '.join(pairs)}). Nothing was computed. Add it to the strata, or correct the column stratum."
         )
     codes = np.asarray(stratum, dtype=np.intp)
-    verdict = _shared_verdicts(list(pairs), codes, judge)
-    design = SampleDesign(tuple(pairs), np.array(list(pairs.values()), dtype=float), codes, verdict)
+    sizes = np.array(list(pairs.values()), dtype=float)
+    design = SampleDesign(tuple(pairs), sizes, codes, _shared_verdicts(list(pairs), sizes, codes, judge))
     sampled = np.bincount(design.stratum, minlength=len(pairs))
     oversampled = np.flatnonzero(sampled > design.pairs)
     if len(oversampled):
@@ -183,12 +183,13 @@ def _design_with_known_sizes(names: npt.NDArray[np.str_], judge: Codes, pairs: M
     return design
 
 
-def _shared_verdicts(strata: Sequence[str], stratum: Codes, judge: Codes) -> Codes | None:
+def _shared_verdicts(strata: Sequence[str], pairs: Floats, stratum: Codes, judge: Codes) -> Codes | None:
     """The number of each stratum's label by the judge, see `SampleDesign.verdict`; None where no two strata have the same."""
     labels = []
     for index, name in enumerate(strata):
         codes = set(judge[stratum == index].tolist()) or {_code_of_name(name)}
-        codes |= {MISSING} if name.endswith(f"/{PRESCREENED}") else set()
+        # What is in the sample in full adds no uncertainty to the others
+        codes |= {MISSING} if name.endswith(f"/{PRESCREENED}") or (stratum == index).sum() == pairs[index] else set()
         # A stratum with several verdicts, or with none that is known, has no other that is like it.
         labels.append(str(codes.pop()) if len(codes) == 1 and MISSING not in codes else f"only {name}")
     numbers = np.unique(labels, return_inverse=True)[1]

@@ -85,4 +85,6 @@ def _why_not(store: LabelStore, one: str, other: str) -> str:
     plans = [find_origin(store, study_id).plan for study_id in (one, other)]
     if bool(plans[0].get("design_for")) != bool(plans[1].get("design_for")):
         return "pre-screened pairs are a stratum of their own in one of them only"
+    if bool(plans[0].get("first_in_line")) != bool(plans[1].get("first_in_line")):
+        return "pairs that are first in line are strata of their own in one of them only"
     return "" if plans[0].get("second") == plans[1].get("second") else "one of them is divided by organ and the other is not"

@@ -85,7 +85,7 @@ def _study_items(store: LabelStore, study_id: str) -> pd.DataFrame:
 
 def _by_label(store: LabelStore, study_id: str, items: pd.DataFrame) -> pd.DataFrame:
     verdicts = verdicts_by_item(store, study_id)
-    labels = items["item_id"].map({item: verdict.label for item, verdict in verdicts.items()})
+    labels = items["item_id"].map({item: verdict.label for item, verdict in verdicts.items() if verdict.label in LABELS})
     return items.assign(by=BY_LABEL, group=labels).dropna(subset=["group"]).sort_values("group", key=_in_order)
 
 

@@ -12,7 +12,8 @@ from annotation.agreement.comparisons import imagined_labels
 from annotation.label_store.engine import StudyError
 from annotation.prevalence.estimates import DISAGREES, ROWS, append_disagreement, disagreement_rate
 from annotation.prevalence.planning import expected_half_width, neyman, rate_spread
-from annotation.ratings.design import PRESCREENED, Floats, SampleDesign
+from annotation.ratings.design import PRESCREENED, UNSCORED, Floats, SampleDesign
+from annotation.studies import first_in_line
 from annotation.studies.registration import Registration
 from audit.formatting import fixed
 from audit.stats.intervals import wilson
@@ -28,6 +29,8 @@ MAX_STATEMENTS = 20
 CHECKED_ABSENT = 6
 """Pre-screened pairs that are rated where a study is designed for a figure, to check that they are absent."""
 LEAST_PER_LABEL = 4
+MOST_FIRST = 0.5
+"""Above this share the other strata would tell too little."""
 R_DIV, KAPPA = "r_div", "kappa"
 DESIGNS = {
     R_DIV: "rate of disagreement among pairs in which both answers address the question (R_div)",
@@ -77,6 +80,8 @@ class SamplePlan(Plan):
                random sample of each stratum, so a study can be made larger by another one
     design_for what the ratings are to tell most precisely, a key of DESIGNS: `items` study items are then divided over the
                labels by it instead of `per_label`, and pre-screened pairs are a stratum of their own; "": as `per_label` says
+    first_in_line  which share of these items is at most given to pairs that there is a reason to doubt, in [0, 0.5]
+               (`annotation.studies.first_in_line`); the other strata have the fewer items
     """
 
     per_label: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, LABELS), ITEMS_PER_LABEL))
@@ -84,6 +89,18 @@ class SamplePlan(Plan):
     after: tuple[str, ...] = ()
     design_for: str = ""
     items: int = 0
+    first_in_line: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """The study items that are asked for."""
+        return self.items if self.design_for else sum(self.per_label.values())
+
+    def without(self, items: int) -> SamplePlan:
+        """The plan of what is left after so many items."""
+        left = max(self.total - items, 0)
+        per_label = {label: round(n * left / self.total) for label, n in self.per_label.items()} if self.total else {}
+        return replace(self, items=left, per_label=per_label) if items else self
 
 
 @dataclass(frozen=True)
@@ -125,6 +142,7 @@ def check_plan(plan: SamplePlan) -> None:
         "a study that is designed for a figure has no second criterion": plan.second is not None,
     }
     checks |= designed if plan.design_for else {}
+    checks[f"at most {MOST_FIRST:.0%} of the items can be first in line"] = not 0 <= plan.first_in_line <= MOST_FIRST
     check_counts(plan, [plan.items] if plan.design_for else list(plan.per_label.values()), checks)
 
 
@@ -169,18 +187,42 @@ def allocate_items(
 
     Strata from which nothing is drawn are listed too: no figure covers them, and a report has to say so.
     """
-    if plan.design_for:
-        return _with_calibration(_designed(population, plan, left_out or {}), plan.calibration)
+    gone = left_out or {}
+    ahead = {key: size - gone.get(key, 0) for key, size in population.items() if key[1] in first_in_line.NAMES}
+    given = share_out(ahead, int(plan.first_in_line * plan.total))
+    rest, left = {key: size for key, size in population.items() if key not in ahead}, plan.without(sum(given.values()))
+    strata = _designed(rest, left, gone) if plan.design_for else _by_label(rest, left, gone)
+    strata += [StratumPlan(*key, population[key], n, 0, gone.get(key, 0)) for key, n in given.items()]
+    return _with_calibration(strata, plan.calibration)
+
+
+def share_out(free: Mapping[StratumKey, int], items: int) -> dict[StratumKey, int]:
+    """How many of `items` go to each stratum of pairs to read first; `free` has the pairs that can be drawn from each.
+
+    Reason by reason each stratum is drawn in full, until `items` are given away; then in proportion. Two at least come from each,
+    or its pairs would be in no figure.
+    """
+    order, names = [*map(str, LABELS), UNSCORED], first_in_line.NAMES
+    given: dict[StratumKey, int] = {}
+    for place, name in enumerate(names):
+        keys = sorted((key for key in free if key[1] == name), key=lambda key: order.index(key[0]))
+        kept = sum(min(2, free[key]) for key in free if key[1] in names[place + 1 :])
+        wanted = max(items - sum(given.values()) - kept, 2 * len(keys))
+        given |= dict(zip(keys, apportion(wanted, [free[key] for key in keys]), strict=True))
+    return given
+
+
+def _by_label(population: Mapping[StratumKey, int], plan: SamplePlan, left_out: Mapping[StratumKey, int]) -> list[StratumPlan]:
     strata = []
     for label in LABELS:
         sizes = {second: count for (stratum_label, second), count in population.items() if stratum_label == label}
-        gone = [(left_out or {}).get((label.value, second), 0) for second in sizes]
+        gone = [left_out.get((label.value, second), 0) for second in sizes]
         study = apportion(plan.per_label.get(label, 0), [size - n for size, n in zip(sizes.values(), gone, strict=True)])
         strata += [
             StratumPlan(label.value, second, size, n, 0, own)
             for (second, size), n, own in zip(sizes.items(), study, gone, strict=True)
         ]
-    return _with_calibration(strata, plan.calibration)
+    return strata
 
 
 def _designed(population: Mapping[StratumKey, int], plan: SamplePlan, left_out: Mapping[StratumKey, int]) -> list[StratumPlan]:
@@ -234,7 +276,8 @@ def _with_calibration(strata: Sequence[StratumPlan], wanted: int) -> list[Stratu
     """Allocate calibration items label by label, one at a time, from the pairs that the study does not use."""
     dealt = [0] * len(strata)
     while sum(dealt) < wanted:
-        available = [i for i, stratum in enumerate(strata) if stratum.study + dealt[i] < stratum.available]
+        judged = (i for i, stratum in enumerate(strata) if stratum.label in LABELS)
+        available = [i for i in judged if strata[i].study + dealt[i] < strata[i].available]
         if not available:
             break
         per_label = {label: sum(n for n, s in zip(dealt, strata, strict=True) if s.label == label) for label in LABELS}
@@ -303,20 +346,25 @@ def expected_precision(strata: Sequence[StratumPlan], confirmed: float, figure: 
     low, high = (float(end) for end in wilson(AGREEMENT * n, n))
     if not items or any(stratum.study == 0 for stratum in own):
         return ExpectedPrecision(items, (low, high), float("nan"), figure)
-    # By label alone, as the corrected shares are estimated where a second criterion divides the labels
-    labels = list(dict.fromkeys(stratum.label for stratum in own))
+    # By label alone, as the corrected shares are estimated where an organ divides the labels
+    keys = list(dict.fromkeys(map(_put_together, own)))
+    labels = [label for label, _ in keys]
     share = np.array([_called(label, confirmed, DISAGREEING) for label in labels])
     rated, pairs = (
-        np.array([sum(getattr(s, name) for s in own if s.label == label) for label in labels], dtype=float)
+        np.array([sum(getattr(s, name) for s in own if _put_together(s) == key) for key in keys], dtype=float)
         for name in ("study", "population")
     )
     if figure == R_DIV:  # pairs that are known to be absent are in neither part of it
         absent = np.array([_called(label, confirmed, (Label.ABSENT,)) for label in labels])
-        design = SampleDesign(tuple(labels), pairs, np.array([], dtype=np.intp))
+        design = SampleDesign(tuple("/".join(filter(None, key)) for key in keys), pairs, np.array([], dtype=np.intp))
         _, *ends = disagreement_rate(share * rated, absent * rated, rated, design)
         return ExpectedPrecision(items, (low, high), (ends[1] - ends[0]) / 2, figure)
     judged_share = float(pairs.sum() / (pairs.sum() + known))
     return ExpectedPrecision(items, (low, high), expected_half_width(share, rated, pairs) * judged_share, figure)
+
+
+def _put_together(stratum: StratumPlan) -> StratumKey:
+    return stratum.label, stratum.second if stratum.second in first_in_line.NAMES else None
 
 
 def with_earlier(strata: Sequence[StratumPlan], earlier: Mapping[str, int]) -> list[StratumPlan]:
@@ -331,6 +379,8 @@ def _percent(share: float) -> str:
 
 def _called(judged: str, confirmed: float, labels: Sequence[Label]) -> float:
     """The share of the pairs with this label by the judge that people are assumed to give one of `labels`."""
+    if judged == UNSCORED:
+        return len(labels) / len(Label)
     confirmed = max(confirmed, CONFIRMED_ABSENT) if judged == Label.ABSENT else confirmed
     other = (1 - confirmed) / (len(Label) - 1)
     return (confirmed if judged in labels else 0.0) + sum(label != judged for label in labels) * other

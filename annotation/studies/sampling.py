@@ -13,8 +13,10 @@ from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.exit_questions import record_institutions
 from annotation.label_store.studies import RATINGS_PER_ITEM, ItemKind
 from annotation.label_store.study_creation import NewItem, NewStudy, check_study_id, create_study
+from annotation.ratings.design import PRESCREENED, UNSCORED
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.earlier_studies import RatedPair, pairs_of_studies
+from annotation.studies.first_in_line import FIRST_IN_LINE, values_of
 from annotation.studies.masking_preview import MaskingPreview, names_left_text, preview_masking, words_left
 from annotation.studies.sample_plan import (
     MAX_STUDY_ITEMS,
@@ -32,14 +34,17 @@ from audit.store.connection import Connection, open_store, rows
 from audit.store.runs import Run
 from audit.vocabulary import Raters
 
-POPULATION = """
-select p.label::varchar as label,
-       case when $organ then q.organ when $screened and p.prescreened then 'pre-screened' end as second, count(*) as pairs
-from pairs p join questions q using (question)
-where p.label is not null
-group by all
-order by label, second
+# Pairs with their stratum; those without a label are in one only where the judge could not tell
+STRATA = f"""
+{FIRST_IN_LINE}, stratified as (
+    select p.question, p.handbook_a, p.handbook_b, coalesce(p.label::varchar, '{UNSCORED}') as label,
+           coalesce(f.reason, case when $organ then q.organ when $screened and p.prescreened then '{PRESCREENED}' end) as second
+    from pairs p join questions q using (question)
+    left join first_in_line f using (question, handbook_a, handbook_b)
+    where p.label is not null or f.reason is not null
+)
 """
+POPULATION = f"with {STRATA} select label, second, count(*) as pairs from stratified group by all order by label, second"
 EARLIER = """
 earlier as (
     select question, a.handbook as handbook_a, b.handbook as handbook_b
@@ -52,18 +57,17 @@ earlier as (
     join handbooks b on b.handbook_id = other
 )
 """
-LEFT_OUT = f"with {EARLIER}" + POPULATION.replace("where", "semi join earlier using (question, handbook_a, handbook_b)\nwhere")
+LEFT_OUT = f"""
+with {STRATA}, {EARLIER}
+select label, second, count(*) from stratified semi join earlier using (question, handbook_a, handbook_b) group by all
+"""
 # Positions count in a fixed order of pairs, so a seed draws the same pairs from every copy of a run.
 CHOSEN_PAIRS = f"""
-with {EARLIER}, wanted as (
+with {STRATA}, {EARLIER}, wanted as (
     select unnest($labels) as label, unnest($seconds) as second, unnest($positions) as position
 ), numbered as (
-    select p.question, p.handbook_a, p.handbook_b, p.label::varchar as label,
-           case when $organ then q.organ when $screened and p.prescreened then 'pre-screened' end as second,
-           row_number() over (partition by p.label, second order by p.question, p.handbook_a, p.handbook_b) - 1 as position
-    from pairs p join questions q using (question)
-    anti join earlier using (question, handbook_a, handbook_b)
-    where p.label is not null
+    select *, row_number() over (partition by label, second order by question, handbook_a, handbook_b) - 1 as position
+    from stratified anti join earlier using (question, handbook_a, handbook_b)
 )
 select n.label, n.second, n.position, q.question_id, q.text, a.handbook_id, b.handbook_id,
        coalesce(a.title, a.handbook_id), coalesce(b.title, b.handbook_id),
@@ -79,7 +83,7 @@ left join answers answer_a on answer_a.question = n.question and answer_a.handbo
 left join answers answer_b on answer_b.question = n.question and answer_b.handbook = n.handbook_b
 """
 CENTERS = "select handbook_id, center from handbooks order by handbook"
-RUN_COUNTS = "select has_answers, (select count(*) from pairs), (select count(*) from pairs where label is null) from run"
+RUN_COUNTS = "select has_answers, (select count(*) from pairs) from run"
 
 PairKey = tuple[str, str | None, int]
 """(label, second criterion, position in the stratum)."""
@@ -172,8 +176,8 @@ def draw_sample(
     earlier    the pairs of the studies in `plan.after`
 
     Every stratum is a simple random sample without replacement of all pairs of the run with its label, pre-screened ABSENT
-    pairs included unless the study is designed for a figure, so its weight N_h / n_h is exact. Unscored pairs are in no stratum;
-    they are counted.
+    pairs included unless the study is designed for a figure, so its weight N_h / n_h is exact. Unscored pairs are in no stratum
+    unless the judge could not tell and they are first in line; they are counted.
     """
     check_study_id(study_id)
     check_plan(plan)
@@ -181,29 +185,35 @@ def draw_sample(
         return _draw(con, run, plan, study_id, max_items, earlier)
 
 
-def stratum_sizes(con: Connection, *, by_organ: bool, screened: bool = False) -> dict[StratumKey, int]:
+def stratum_sizes(con: Connection, *, by_organ: bool, screened: bool = False, first: bool = False) -> dict[StratumKey, int]:
     """Pairs of a run by the judge's label and a second criterion, else None.
 
-    by_organ  the organ of the question; screened  whether the pair was pre-screened
+    by_organ  the organ of the question; screened  whether the pair was pre-screened; first  why it is first in line, which
+              precedes both
     """
-    values = {"organ": by_organ, "screened": screened}
-    return {(label, second): int(n) for label, second, n in rows(con, POPULATION, values)}
+    values = {"organ": by_organ, "screened": screened, **values_of(con, first=first)}
+    return _sizes(con, POPULATION, values)
+
+
+def _sizes(con: Connection, query: str, values: Mapping[str, object]) -> dict[StratumKey, int]:
+    return {(label, second): int(n) for label, second, n in rows(con, query, values)}
 
 
 def _draw(
     con: Connection, run: Run, plan: SamplePlan, study_id: str, max_items: int | None, earlier: Sequence[RatedPair]
 ) -> DrawnSample:
-    ((has_answers, pairs, unscored),) = rows(con, RUN_COUNTS)
+    ((has_answers, pairs),) = rows(con, RUN_COUNTS)
     if not has_answers:
         raise StudyError(f"Run {run.key} has no answers, so annotators would have nothing to read. Nothing was drawn.")
     questions, firsts, others = ([pair[i] for pair in earlier] for i in range(3))
-    divided = {"organ": plan.second == "organ", "screened": bool(plan.design_for)}
+    first = values_of(con, first=plan.first_in_line > 0)
+    divided = {"organ": plan.second == "organ", "screened": bool(plan.design_for), **first}
     values = {**divided, "questions": questions, "firsts": firsts, "others": others}
-    left_out = {(label, second): int(n) for label, second, n in rows(con, LEFT_OUT, values)} if earlier else {}
-    strata = allocate_items(stratum_sizes(con, by_organ=divided["organ"], screened=divided["screened"]), plan, left_out)
+    sizes, left_out = _sizes(con, POPULATION, divided), _sizes(con, LEFT_OUT, values) if earlier else {}
+    strata = allocate_items(sizes, plan, left_out)
     check_size(sum(stratum.study for stratum in strata), max_items)
     requested = {**asdict(plan), "per_label": dict(plan.per_label)}
-    origin = SampleOrigin(run.key, run.digest, int(pairs), int(unscored), requested)
+    origin = SampleOrigin(run.key, run.digest, int(pairs), int(pairs) - sum(sizes.values()), requested)
     return draw_from_strata(con, plan, study_id, strata, origin, CHOSEN_PAIRS, values)
 
 

@@ -15,7 +15,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.rationales import marked_texts
 from annotation.label_store.results import AssignmentRow, assignment_rows
 from annotation.label_store.studies import ItemKind, find_study, is_complete
-from annotation.ratings.design import MISSING
+from annotation.ratings.design import MISSING, UNSCORED
 from annotation.ratings.gold import gold_standard
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, Scheme
@@ -225,7 +225,7 @@ def _design_part(row: AssignmentRow, verdicts: dict[str, StoredVerdict], strata:
         return {}
     stratum = strata[verdict.stratum]
     return {
-        "judge": verdict.label,
+        "judge": None if verdict.label == UNSCORED else verdict.label,
         "judge_significance": verdict.significance,
         "stratum": verdict.stratum,
         "stratum_population": stratum.population,

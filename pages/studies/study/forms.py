@@ -12,6 +12,7 @@ from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITE
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.earlier_studies import items_of_studies
+from annotation.studies.first_in_line import REASONS
 from annotation.studies.head_to_head import (
     QUESTIONS_PER_COUPLE,
     HeadToHeadPlan,
@@ -26,6 +27,7 @@ from annotation.studies.sample_plan import (
     DESIGNS,
     MAX_STATEMENTS,
     MAX_STUDY_ITEMS,
+    MOST_FIRST,
     SECOND_CRITERIA,
     Plan,
     SamplePlan,
@@ -82,6 +84,10 @@ REGISTER = (
 )
 AFTER_HELP = (
     "To make an earlier study larger: its pairs are not drawn again, and *Prevalence* can count the ratings of both together."
+)
+FIRST_HELP = (
+    "At most this share of the items goes to pairs that there is a reason to doubt, each reason a stratum of its own, drawn in "
+    f"full as far as the share goes: {'; '.join(reason.sentence for reason in REASONS)}."
 )
 CONFIRMED = "If annotators confirm this share of the judge's labels, in %"
 
@@ -164,12 +170,13 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
     """The sample plan of a study of pairs, as filled in, with the precision to expect beside it."""
     figure, total = _designed_for()
     per_label = {} if figure else _items_per_label()
-    second, calibration, repeats, seed = st.columns(4)
+    second, first, calibration, repeats, seed = st.columns(5)
     plan = SamplePlan(
         per_label=per_label,
         design_for=figure,
         items=total,
         second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
+        first_in_line=first.number_input("First in line, in %", 0, int(100 * MOST_FIRST), 0, 5, help=FIRST_HELP) / 100,
         **_common_fields(calibration, repeats, seed, SamplePlan),
         **_shown_fields(st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         after=_earlier_studies(store, run),
@@ -255,7 +262,8 @@ def _planner(store: LabelStore, run: Run, plan: SamplePlan, ratings_per_item: in
     with st.container(border=True):
         left, right = st.columns([1, 3])
         confirmed = left.number_input(CONFIRMED, 50, 100, 80, 5, key="confirmed") / 100
-        sizes = load(stratum_sizes, run, by_organ=plan.second == "organ", screened=bool(plan.design_for))
+        divided = {"by_organ": plan.second == "organ", "screened": bool(plan.design_for), "first": plan.first_in_line > 0}
+        sizes = load(stratum_sizes, run, **divided)
         strata = allocate_items(sizes, plan)
         own, calibration = (sum(getattr(stratum, name) for stratum in strata) for name in ("study", "calibration"))
         ratings = ratings_per_item * (own + min(plan.repeats, own) + calibration)
