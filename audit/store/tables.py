@@ -34,10 +34,10 @@ left join answers b on b.question = p.question and b.handbook = p.handbook_b;
 create view second_verdicts as  -- of the second judge, of several the one with the most verdicts; one row per pair
 select question, least(handbook_a, handbook_b) as handbook_a, greatest(handbook_a, handbook_b) as handbook_b,
        label, reasoning, unscored_reason, judge
-from further_verdicts
-where kind = '{FurtherKind.SECOND}' and judge = (
+from further_verdicts semi join (
     select judge from further_verdicts where kind = '{FurtherKind.SECOND}' group by judge order by count(*) desc, judge limit 1
-);
+) using (judge)
+where kind = '{FurtherKind.SECOND}';
 create view pairs_read_twice as  -- `second`: null where no second judge was asked
 select p.*, s.label as second_label, s.reasoning as second_reasoning, s.judge as second_judge,
        case when s.judge is null then null when s.label = p.label then 'confirmed'
