@@ -74,6 +74,18 @@ def write_table(folder: Path, file_name: str, declared: str, records: Iterable[R
     return count
 
 
+def store_prompts(folder: Path, prompts: Iterable[Record]) -> None:
+    """Add prompts in full to the manifest of the release in `folder`; nothing where there is none. Raises OSError."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return
+    manifest = json.loads(path.read_text("utf-8-sig"))
+    known = [record for record in manifest.get("prompts") or () if isinstance(record, dict)]
+    merged = known + [record for record in prompts if record not in known]
+    if merged != known:
+        write_atomic(path, json.dumps(manifest | {"prompts": merged}, ensure_ascii=False, indent=1) + "\n")
+
+
 def _declare(path: Path, declared: str, count: int) -> None:
     try:
         manifest = json.loads(path.read_text("utf-8-sig"))

@@ -255,6 +255,19 @@ TRIAL = RecordKind(
     same="a trial of '{strategy}' on this question and handbook occurs earlier; the first was kept.",
     table="trials",
 )
+PROMPT = RecordKind(
+    "prompt",
+    (
+        f.Text("prompt", "name, version and digest, as records name it", required=True),
+        f.Text("used_for", "judge, answers, or the command that asked"),
+        f.Text("system", "the instructions, in full"),
+        f.Text("user", "what follows them, in full; {name} stands for a text of the corpus"),
+        f.Integer("max_tokens", "tokens of a reply, at most"),
+        f.Number("temperature", "randomness of the model's words"),
+        f.Object("schema", "the JSON Schema that replies must follow"),
+    ),
+    about="A prompt in full: a digest alone lets nobody read what a model was asked.",
+)
 MANIFEST_FIELDS = (
     f.Text("run_id", "short name of the run", names=True),
     f.Text("title", "what a page calls it"),
@@ -272,6 +285,7 @@ MANIFEST_FIELDS = (
     f.Text("raters", "who gave the ratings that the release brings, such as: two transplant nurses"),
     f.Text("raters_are", "what they are; left out: unknown, and no page calls them people", terms=f.RATERS),
     f.Object("judge_settings", "how the judge was set up: protocol, prompts, server, ..."),
+    f.List("prompts", "the full texts of the prompts that made it", of=PROMPT),
     f.Object("terms", "display words for handbook, organ, center, patient, ...; an odd plural as handbooks, organs"),
     f.Text(
         "asked",

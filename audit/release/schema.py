@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, QUESTION, SECTION, TRIAL, USAGE
+from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, PROMPT, QUESTION, SECTION, TRIAL, USAGE
 from audit.release.pair_kinds import (
     CHECK,
     COMPARISON,
@@ -72,6 +72,7 @@ MANIFEST = RecordKind(
     files=("manifest", "run"),
 )
 PARTS_OF_RECORDS = (
+    PROMPT,
     COMPARISON,
     JUDGE_METADATA,
     CHECK,

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names, interval, percent
-from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, DOUBTED, PLANTED, QUOTES, READING, one_row_per_check
+from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, DOUBTED, PLANTED, PROMPTS, QUOTES, READING, one_row_per_check
 from audit.formatting import fixed
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
@@ -23,6 +23,7 @@ from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import fill
 from audit.vocabulary import LABELS, ChangedSide, Parse
+from pages._blinded.frame import escaped
 from pages._blinded.templates import rendered, shortened
 from pages._shared import sections
 from pages._shared.loaders import load
@@ -93,6 +94,13 @@ def replies_section(run: Run, reading: pd.DataFrame) -> None:
     else:
         sections.rows(run, replace(READING, key="unscored"), rows)
     footer(reading, READING.csv, run, READING.metric.name)
+
+
+def prompts_section(run: Run) -> None:
+    """The prompts in full, each to be opened."""
+    for row in sections.show(run, PROMPTS).itertuples():
+        with st.expander(escaped(f"{row.prompt} ({row.used_for})")):
+            st.code(row.text, language=None, wrap_lines=True)
 
 
 def consistency_section(run: Run) -> None:
@@ -308,5 +316,6 @@ with page("Judge", LEAD) as run:
     consistency_section(run)
     planted_section(run)
     replies_section(run, reading)
+    prompts_section(run)
     length_section(run)
     link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")

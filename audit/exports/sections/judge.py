@@ -16,6 +16,7 @@ from audit.metrics.doubted_labels import doubted_labels
 from audit.metrics.grounds import differences, judge_quotes
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length, judge_reading
 from audit.metrics.planted import BY_VARIANT, planted_changes, planted_items, planted_labels
+from audit.metrics.prompts import prompts
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import Label
@@ -25,6 +26,7 @@ NO_PLANTED = (
     "planted.jsonl; `audit stress judge` writes it."
 )
 NO_QUOTES = "Run {key} has no quotes of its judge: whether its verdicts rest on the answers is unknown."
+NO_PROMPTS = "Run {key} has no prompts in full."
 NO_DIFFERENCES = "The judge of run {key} was not asked why advice differs."
 CHECK_RATES = (
     Rate("changed", FIGURE_WORDS["changed"], "of", "checks"),
@@ -60,6 +62,13 @@ DOUBTED = SectionSpec(
     empty="No label of this run is more likely wrong than right, by the other labels of its {question}.",
     sentence="Read these pairs first: nothing is changed in the run, and no rate leaves them out.",
     rows=8,
+)
+PROMPTS = SectionSpec(
+    prompts,
+    key="prompts",
+    heading="What the models were asked",
+    empty="The release of this run has no prompts in full, only their digests: it was made by an earlier version.",
+    columns=("prompt", "used_for", "max_tokens"),
 )
 PLANTED = SectionSpec(
     planted_changes,
@@ -106,6 +115,7 @@ JUDGE_TABLES: tuple[TableMaker, ...] = (
     own_table(READING.metric, most_of("of", "pairs that the judge was asked about")),
     own_table(QUOTES.metric, most_of("of", "pairs with quotes"), missing=if_empty(NO_QUOTES)),
     own_table(DIFFERENCES.metric, most_of("of", "disagreeing pairs"), missing=if_empty(NO_DIFFERENCES)),
+    own_table(prompts, lambda _, frame: f"{len(frame):,} prompts", missing=if_empty(NO_PROMPTS)),
     own_table(judge_length, most_of("of", "pairs in which both answer")),
     _planted(PLANTED.metric),
     _planted(PLANTED.metric, "planted_variants", by=BY_VARIANT),

@@ -155,7 +155,7 @@ def _ask_model(arguments: argparse.Namespace, settings: Settings, prompt: Prompt
 
     def write(replies: Replies, servers: list[str]) -> int:
         summary = GenerationSummary()
-        about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}}
+        about = {"generator": task.model, "settings": {**task.plan(), "endpoint": servers}, "prompts": [prompt.record("answers")]}
         write_answers(arguments.out, model_answers(task, replies, summary), summary, about, sources.missing)
         return _finish(arguments, sources, summary)
 

@@ -15,7 +15,7 @@ from audit.jobs.processes import Progress
 from audit.pipeline.answers.evidence import GroundedQuestion
 from audit.pipeline.cli.estimates import estimate, handbooks_text
 from audit.pipeline.cli.model_calls import ask_all, endpoints_of, limits_of, model_of
-from audit.pipeline.generation.model_generator import AnswerTask, answer_task, load_answer_prompt, model_answers
+from audit.pipeline.generation.model_generator import AnswerTask, answer_task, model_answers
 from audit.pipeline.generation.several_sources_model import sourced_task
 from audit.pipeline.generation.system_answers import SystemQuestion, SystemSummary, SystemTask, system_answers, system_task
 from audit.pipeline.judging.corpus import Corpus
@@ -27,13 +27,12 @@ from audit.pipeline.judging.within.model import PROMPT, StatementPair, within_ta
 from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.journal import Journal, stored_replies
 from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
-from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
 from audit.pipeline.stages.generate import grounded_questions
-from audit.pipeline.stages.judging_input import judging_input
+from audit.pipeline.stages.judging_input import answer_prompt, judging_input
 from audit.pipeline.stages.judging_runs import judge_by_truth
 from audit.pipeline.stages.judging_tasks import judge_by_task, judging_task
 from audit.pipeline.stages.plan import RunPlan, StagePlan, plan_stage
@@ -71,12 +70,6 @@ def generator_name(context: RunContext) -> str:
     """The writer of the answers as named in the manifest."""
     options = context.config.generate
     return PASSAGES_GENERATOR if options.generator == PASSAGES else options.model or context.settings.judge_model or "a model"
-
-
-def answer_prompt(options: GenerateOptions) -> Prompt:
-    """The prompt of an answer, with the config's limit on its length."""
-    prompt = load_answer_prompt()
-    return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
 
 
 @contextmanager

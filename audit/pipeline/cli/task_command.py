@@ -14,6 +14,7 @@ from audit.pipeline.cli.estimates import estimate, estimate_text
 from audit.pipeline.cli.model_calls import carry_out
 from audit.pipeline.llm.journal import Journal
 from audit.pipeline.llm.tasks import LlmTask, Replies, no_replies
+from audit.pipeline.release_tables import store_prompts
 from audit.release.journal_files import journal_path
 from audit.settings import Settings
 
@@ -57,7 +58,15 @@ def run_task(
     if arguments.dry_run:
         print_estimate(arguments, settings, task, **estimated)
         return OK
-    return carry_out(arguments, settings, task, write=lambda journal, servers: write(journal.latest, servers))
+
+    def write_all(journal: Journal, servers: list[str]) -> int:
+        code = write(journal.latest, servers)
+        # A release is written, or tables are added to one
+        texts = [prompt.record(arguments.prog.removeprefix("audit ")) for prompt in task.prompts.values()]
+        store_prompts(getattr(arguments, "release", arguments.out), texts)
+        return code
+
+    return carry_out(arguments, settings, task, write=write_all)
 
 
 def print_written(

@@ -13,10 +13,11 @@ from audit.errors import AuditError
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.protocols import AbsenceFinding
 from audit.pipeline.judging.verdict_sources import Record, VerdictSource
+from audit.pipeline.llm.prompts import Prompt
 from audit.release.write import write_release
 
 COPIED_FIELDS = ("generator", "generator_errors", "retriever", "licence", "synthetic", "terms", "left_out", "asked")
-MANIFEST = "manifest.json"
+MANIFEST, JUDGE = "manifest.json", "judge"
 
 
 def check_output_folder(root: Path) -> None:
@@ -45,15 +46,19 @@ def write_judged_release(
     settings: Mapping[str, Any],
     date: str,
     positions: Iterable[Record] | None = None,
+    prompts: Iterable[Prompt] = (),
 ) -> Path:
     """Write the release of a judged corpus as the folder `root`, which appears complete or stays unchanged.
 
     All handbooks are copied, and all questions of the corpus with all their answers, including questions that only one
     handbook answers; absence is what `source` found. `settings` become the manifest's judge_settings, next to the counts of
-    unscored pairs by reason. `positions` has the records of positions.jsonl, where the judge found any.
+    unscored pairs by reason. `positions` has the records of positions.jsonl, where the judge found any. The manifest has the
+    `prompts` in full, beside those that the answers were written with.
     """
+    texts = [*_prompts_of_answers(corpus), *(prompt.record(JUDGE) for prompt in prompts)]
     manifest = {
         **_manifest(root, corpus, date, judge),
+        **({"prompts": texts} if texts else {}),
         "judge": judge,
         "judge_settings": {**settings, **corpus.source, "pairs": corpus.selection},
     }
@@ -103,6 +108,11 @@ def _manifest(root: Path, corpus: Corpus, date: str, judge: str = "") -> Record:
     if corpus.source and judge:
         names = {"run_id": root.name, "title": f"{corpus.run['title']}, judged by {judge}"}
     return {**names, "date": date, **{name: corpus.run[name] for name in COPIED_FIELDS if corpus.run.get(name) is not None}}
+
+
+def _prompts_of_answers(corpus: Corpus) -> list[Record]:
+    """The prompts of a run but for those of its judge, which another one replaces."""
+    return [record for record in corpus.run.get("prompts") or () if record.get("used_for") != JUDGE]
 
 
 def answer_records(item: QuestionToJudge, findings: Mapping[str, AbsenceFinding]) -> Iterator[Record]:

@@ -66,6 +66,13 @@ class Prompt:
         """Name, version and digest, as records name it."""
         return f"{self.name}-{self.version}@{self.digest}"
 
+    def record(self, used_for: str) -> dict[str, Any]:
+        """The prompt in full, as the manifest of a release has it (`audit.release.handbook_kinds.PROMPT`)."""
+        return {
+            "prompt": self.title, "used_for": used_for, "system": self.system, "user": self.user,
+            "max_tokens": self.max_tokens, "temperature": self.temperature, "schema": self.form.schema,
+        }  # fmt: skip
+
     def call(self, model: str, group: str, texts: Mapping[str, str], repeat: int = 0) -> Call:
         """The request that asks `model` about `texts`."""
         # All fields in one pass: a text may contain something like {field} itself.

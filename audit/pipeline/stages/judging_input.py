@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -13,11 +13,15 @@ from typing import Any
 from audit.errors import ConfigError
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.corpus.doubts import doubts_of
+from audit.pipeline.generation.model_generator import load_answer_prompt
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.within.model import PROMPT as WITHIN
+from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.retrieval.found import WAYS, generator_errors
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import read_lines
-from audit.pipeline.stages.config import PASSAGES, Config
+from audit.pipeline.stages.config import MODEL, PASSAGES, Config, GenerateOptions
 from audit.pipeline.stages.context import Record, RunContext, SourceDocument
 from audit.text.documents import Document, read_document
 from audit.vocabulary import PASSAGES_GENERATOR
@@ -67,9 +71,26 @@ def run_record(context: RunContext, generator: str) -> dict[str, object]:
         "licence": config.release.licence, "synthetic": config.release.synthetic, "terms": config.corpus.terms,
         "datasheet": config.release.datasheet,
         "generator": generator, "retriever": ", ".join(retriever), "left_out": context.left_out,
-        "generator_errors": _errors(config), "asked": "organ",
+        "generator_errors": _errors(config), "asked": "organ", "prompts": list(_prompts(config)),
     }  # fmt: skip
     return {name: value for name, value in record.items() if value}
+
+
+def answer_prompt(options: GenerateOptions) -> Prompt:
+    """The prompt of an answer, with the config's limit on its length."""
+    prompt = load_answer_prompt()
+    return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
+
+
+def _prompts(config: Config) -> Iterator[Record]:
+    """The prompts of all models but the judge of pairs, in full."""
+    if config.generate.generator == MODEL:
+        yield answer_prompt(config.generate).record("answers")
+    if config.judge.judge == MODEL:
+        yield load_prompts(config.judge.templates)[WITHIN].record("within")
+    for options in config.systems:
+        if options.calls_model:
+            yield options.system("", "").prompt(options.templates).record(options.id)
 
 
 def _errors(config: Config) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from audit.pipeline.judging.release import write_answered_release, write_judged_
 from audit.pipeline.judging.stand_in import StandInVerdicts, TruthTable
 from audit.pipeline.judging.verdict_sources import JudgingSummary, ModelVerdicts, Record, VerdictSource
 from audit.pipeline.llm.journal import Journal
+from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.runner import CallStats
 from audit.pipeline.llm.tasks import StageCost
 from audit.queries.pair_counts import COUPLES_TO_JUDGE
@@ -98,7 +99,7 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
         raise AuditError(f"Run {run.key} has no answers, so there is nothing to judge. No model was called.")
     handbooks = tuple(dict(zip(HANDBOOK_FIELDS, row, strict=True)) for row in rows(con, HANDBOOKS))
     selected = None if pairs is None else _by_question(con, pairs, [str(handbook["handbook_id"]) for handbook in handbooks])
-    facts = {name: run.manifest.get(name) for name in ("generator", "generator_errors", "retriever", "licence", "asked")}
+    facts = {name: run.manifest.get(name) for name in ("generator", "generator_errors", "retriever", "licence", "asked", "prompts")}
     facts |= {"run_id": run.run_id, "digest": run.digest, "title": run.title, "synthetic": run.synthetic, "terms": run.terms}
     sections, trials = _reader(con, SECTIONS, SECTION_FIELDS), _reader(con, TRIALS, TRIAL_FIELDS)
     pairs_of = _listed_pairs if run.has_pairs else _couples
@@ -220,7 +221,8 @@ def judge_by_truth(out: Path, corpus: Corpus, truth: TruthTable, progress: Progr
 def judge_by_model(out: Path, task: JudgingTask, journal: Journal, servers: Sequence[str], progress: Progress) -> JudgingSummary:
     """Write the release `out` from the replies in `journal`, without calling a model; returns the outcome of its pairs."""
     source = ModelVerdicts(task.protocol, task.corpus, journal.latest)
-    write_release(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)})
+    settings = {**task.plan(), "endpoint": list(servers)}
+    write_release(out, task.corpus, source, progress, task.model, settings, prompts=task.prompts.values())
     return source.summary
 
 
@@ -232,10 +234,12 @@ def write_release(
     judge: str,
     settings: Mapping[str, Any],
     positions: Iterable[Record] | None = None,
+    prompts: Iterable[Prompt] = (),
 ) -> None:
     """Write the release `out` of a judged corpus, counting its pairs."""
     counted = CountedVerdicts(source, progress)
-    write_judged_release(out, corpus, counted, judge=judge, settings=settings, date=_today(), positions=positions)
+    about = {"judge": judge, "settings": settings, "date": _today()}
+    write_judged_release(out, corpus, counted, **about, positions=positions, prompts=prompts)
 
 
 def _today() -> str:

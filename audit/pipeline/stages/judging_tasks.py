@@ -49,7 +49,8 @@ def _judge_by_positions(
 ) -> JudgingSummary:
     source = PositionVerdicts(task, journal.latest)
     positions = (record for item in task.corpus.items() for record in source.positions(item))
-    write_release(out, task.corpus, source, progress, task.model, {**task.plan(), "endpoint": list(servers)}, positions)
+    settings = {**task.plan(), "endpoint": list(servers)}
+    write_release(out, task.corpus, source, progress, task.model, settings, positions, task.prompts.values())
     if source.invented or source.unsorted:
         source.summary.remark = (
             f"Statements left out: {source.invented:,} whose quotes are not in the answers, "
