@@ -23,7 +23,8 @@ UNREAD = 0.02
 
 
 def _drawn(rng: np.random.Generator, chances: Floats) -> np.ndarray:
-    return (rng.random((len(chances), 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    drawn: np.ndarray = (rng.random((len(chances), 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    return drawn
 
 
 def _labelled(rng: np.random.Generator, questions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +54,7 @@ def second_judges(
     named = pd.Series(np.array([*WORDS, None])[second]).where(asked)
     state = pd.Series(np.where(named.isna(), "unscored", "read")).where(asked)
     sides = {"label": WORDS[first], "second_label": named, "second": state}
-    counts = pd.DataFrame({"question": question, "disagrees": disagrees, **sides, "pairs": 1})
+    counts = pd.DataFrame({"question": question, **sides, "pairs": 1})
     joint = np.diag(MIXTURE) @ ((1 - moved) * np.eye(5) + moved * ELSEWHERE)
     rows = list(both_rows(counts)) if part == "rates" else list(agreement_rows(counts))
     truths = _rates(joint) if part == "rates" else _agreement(joint)

@@ -29,8 +29,8 @@ from audit.tables import Column, IntervalNote, Population, TableSpec
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS, Label
 
 WEIGHTED = (
-    "Pairs count by how they were drawn: the disagreeing pairs stand for the disagreeing pairs of the run, the random others for "
-    "all other pairs with a label. Pairs that the second judge left without a label are in none of the shares but their own."
+    "The pairs that were read stand for all pairs of the run with their label. Pairs that the second judge left without a label "
+    "are in none of the shares but their own."
 )
 FIGURE_WORDS = {
     "same label": "Both give the same label", "same side": "Both say that the answers disagree, or that they do not",
@@ -41,13 +41,13 @@ FIGURE_WORDS = {
 }  # fmt: skip
 TWICE_SQL = """
 with twice as (
-    select question, label::varchar as label, second_label::varchar as second_label, second, second_judge as judge, disagrees
+    select question, label::varchar as label, second_label::varchar as second_label, second, second_judge as judge
     from pairs_read_twice
     where not prescreened and label is not null and exists (from second_verdicts)
 )
-select question, disagrees, label, second_label, second, any_value(judge) as judge, count(*) as pairs
-from twice group by question, disagrees, label, second_label, second
-order by question, disagrees, label, second_label, second
+select question, label, second_label, second, any_value(judge) as judge, count(*) as pairs
+from twice group by question, label, second_label, second
+order by question, label, second_label, second
 """
 COLUMNS = ["judge", "figure", "count", "of", "value", "value_low", "value_high", "interval"]
 SECOND_TABLE = TableSpec(
@@ -69,7 +69,7 @@ def second_judge(con: Connection) -> pd.DataFrame:
     """How often a second judge agrees with the run's judge, over all pairs with a label.
 
     The second judge reads the disagreeing pairs and a random sample of the others, so every pair that it read counts for as many
-    pairs of the run as it stands for. One row per figure, none without a second judge:
+    pairs of the run, with its label, as it stands for. One row per figure, none without a second judge:
         judge                  str, the second judge
         figure                 str, 'same label', 'same side', 'confirmed', 'second only', 'same ABSENT' ..., 'kappa_quadratic',
                                'kappa', 'unread'
@@ -114,8 +114,9 @@ def _read(read: pd.DataFrame, numerator: pd.Series, denominator: pd.Series) -> d
 def weighted(counts: pd.DataFrame) -> pd.DataFrame:
     """The pairs that both judges gave a label: `read`, how many; `pairs`, how many of the run these stand for."""
     read = counts[counts["second_label"].notna()]
-    sizes = counts.groupby("disagrees")["pairs"].sum() / read.groupby("disagrees")["pairs"].sum()
-    return read.assign(read=read["pairs"], pairs=read["pairs"] * read["disagrees"].map(sizes))
+    # By label, not by disagreeing or not: the shares of labels are known of the run, and a sample should not change them
+    sizes = counts.groupby("label")["pairs"].sum() / read.groupby("label")["pairs"].sum()
+    return read.assign(read=read["pairs"], pairs=read["pairs"] * read["label"].map(sizes))
 
 
 # -- which rate changes if both must agree -----------------------------------------------------------------------------
@@ -269,10 +270,10 @@ def _difference(read: pd.DataFrame, before: tuple[pd.Series, pd.Series], after: 
     def sums(part: pd.Series) -> Any:
         return np.bincount(by_question, pairs * part.to_numpy(dtype=float), len(questions)).astype(float)[None, :]
 
-    shares = [PairedShare(sums(numerator), sums(denominator)) for numerator, denominator in (before, after)]
-    change = change_columns("value", *shares, draws(len(questions), stream=0))
+    first, second = (PairedShare(sums(numerator), sums(denominator)) for numerator, denominator in (before, after))
+    change = change_columns("value", first, second, draws(len(questions), stream=0))
     low, high = float(change["value_low"][0]), float(change["value_high"][0])
     return {
-        "count": int(shares[1].numerator.sum()), "of": int(shares[1].denominator.sum()), "value": float(change["value"][0]),
+        "count": int(second.numerator.sum()), "of": int(second.denominator.sum()), "value": float(change["value"][0]),
         "value_low": low, "value_high": high, "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,
     }  # fmt: skip

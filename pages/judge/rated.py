@@ -17,7 +17,7 @@ from audit.tables import IntervalKind
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
-from pages._shared.rating_sources import RatingSource, rating_sources
+from pages._shared.rating_sources import RatingSource
 from pages._shared.widgets import chart, counts, csv_button, table
 
 FEW = 20
@@ -35,9 +35,8 @@ TOO_FEW = "{n} items have a time and a label by raters. Whether the judge errs m
 NO_TIMES = "Whether the judge errs more often over time is not known: these ratings came without times."
 
 
-def rated_section(run: Run) -> None:
+def rated_section(run: Run, source: RatingSource | None) -> None:
     """Errors by group and in order of time; nothing where nobody has rated pairs of the run."""
-    source = next(iter(rating_sources(run)), None)
     if source is None:
         return
     st.header("Where does the judge err?", anchor=False)

@@ -71,8 +71,6 @@ def judge_further(arguments: argparse.Namespace, settings: Settings, run_id: str
     with open_store(run.path) as con:
         plan = further_plan(con, kind, arguments.second_judge or arguments.recheck)
         corpus = read_corpus(con, run, plan.pairs, kind)
-        # The digest of the release changes with its further verdicts, and a journal is resumed by these facts
-        corpus = replace(corpus, run={**corpus.run, "digest": None})
         model = model_for(arguments, settings)
         # A journal for each judge and each round, so a later round does not find the replies of an earlier one
         which = hashlib.sha256(model.encode()).hexdigest()[:8] if is_second else str(plan.round)

@@ -99,7 +99,9 @@ def read_corpus(con: Connection, run: Run, pairs: Iterable[PairIds] | None = Non
         raise AuditError(f"Run {run.key} has no answers, so there is nothing to judge. No model was called.")
     handbooks = tuple(dict(zip(HANDBOOK_FIELDS, row, strict=True)) for row in rows(con, HANDBOOKS))
     selected = None if pairs is None else _by_question(con, pairs, [str(handbook["handbook_id"]) for handbook in handbooks])
-    facts = {name: run.manifest.get(name) for name in ("generator", "generator_errors", "retriever", "licence", "asked", "prompts")}
+    facts = {
+        name: run.manifest.get(name) for name in ("generator", "generator_errors", "retriever", "licence", "asked", "prompts")
+    }
     facts |= {"run_id": run.run_id, "digest": run.digest, "title": run.title, "synthetic": run.synthetic, "terms": run.terms}
     sections, trials = _reader(con, SECTIONS, SECTION_FIELDS), _reader(con, TRIALS, TRIAL_FIELDS)
     pairs_of = _listed_pairs if run.has_pairs else _couples
