@@ -49,7 +49,7 @@ BY_QUESTION = (
     "disagreement_bounds.value", "judge_checks.value", "judge_reading.value", "planted_*.value", "planted_*.lenient",
     "planted_*.obeyed", "retrieval_answers.value", "stress_selective.*", "preferences.a_share", "preference_*.share",
     "study_preferences.*", "run_change*.r_div_*", "handbooks_moved*.share", "ablation.value", "run_agreement.value",
-    "judge_quotes.value", "differences.value",
+    "judge_quotes.value", "differences.value", "REASONS_TABLE",
     "topic_likeness.value", "topics_in_one_theme.value", "found_states*.*", "silence*.share", "centers.absence",
     "transitions.value", "judge.value", "COUPLES_TABLE",
 )  # fmt: skip
