@@ -91,24 +91,48 @@ def agreement_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """The rows of `second_judge` from pairs counted by question, label, label of the second judge and whether it was asked."""
     read = weighted(counts)
     first, second = (read[side].isin(DISAGREEING) for side in ("label", "second_label"))
-    same, every = read["label"] == read["second_label"], read["read"] > 0
+    same, agree = read["label"] == read["second_label"], set(LABEL_NAMES) - DISAGREE
     figures = [
-        ("same label", same, every), ("same side", first == second, every), ("confirmed", second, first),
-        ("second only", second, ~first),
-        *((f"same {label}", same, read["label"] == label) for label in LABEL_NAMES if (read["label"] == label).any()),
+        ("same label", same, set(LABEL_NAMES)), ("same side", first == second, set(LABEL_NAMES)), ("confirmed", second, DISAGREE),
+        ("second only", second, agree),
+        *((f"same {label}", same, {label}) for label in LABEL_NAMES if (read["label"] == label).any()),
     ]  # fmt: skip
-    for figure, numerator, denominator in figures:
-        yield {"figure": figure, **share_columns(read, numerator, denominator), **_read(read, numerator, denominator)}
+    for figure, outcome, labels in figures:
+        yield {"figure": figure, **_estimate(counts, read, outcome, labels), **_read(read, outcome, labels)}
     tables = label_tables(read, "label", "second_label")
     for figure, ordered in (("kappa_quadratic", True), ("kappa", False)):
-        yield {"figure": figure, **kappa_columns(tables, ordered=ordered), **_read(read, same, every)}
+        yield {"figure": figure, **kappa_columns(tables, ordered=ordered), **_read(read, same, set(LABEL_NAMES))}
     asked = counts[counts["second"].notna()]
     yield {"figure": "unread", **share_columns(asked, asked["second_label"].isna(), asked["pairs"] > 0)}
 
 
-def _read(read: pd.DataFrame, numerator: pd.Series, denominator: pd.Series) -> dict[str, int]:
-    """How many pairs were read, in the numerator and the denominator of a share."""
-    return {"count": int(read["read"][numerator & denominator].sum()), "of": int(read["read"][denominator].sum())}
+def _read(read: pd.DataFrame, outcome: pd.Series, labels: set[str]) -> dict[str, int]:
+    """How many pairs with these labels were read, and of these with the outcome."""
+    own = read["label"].isin(labels)
+    return {"count": int(read["read"][outcome & own].sum()), "of": int(read["read"][own].sum())}
+
+
+def _estimate(
+    counts: pd.DataFrame, read: pd.DataFrame, outcome: pd.Series, labels: set[str], of: set[str] | None = None, sign: int = 1
+) -> dict[str, Any]:
+    """The pairs of the run with one of `labels` and the outcome, as a share of those with a label in `of`, with its interval.
+
+    How many pairs have which label is known of the whole run, question by question: only what the second judge says of them is
+    estimated. So each pair counts as its label's share, and those that were read add by how much they differ from it, with their
+    weight (Särndal, Swensson and Wretman 1992, section 7.6: the residuals of a post-stratified estimate).
+    """
+    own = read.assign(outcome=outcome)[read["label"].isin(labels)]
+    share = (own["outcome"] * own["read"]).groupby(own["label"]).sum() / own.groupby("label")["read"].sum()
+    known = counts[counts["label"].isin((of or labels) - (labels - set(share.index)))]
+    expected = known["pairs"] * known["label"].map(share).astype(float).where(known["label"].isin(labels), 0)
+    residual = own["pairs"] * (own["outcome"].astype(float) - own["label"].map(share).astype(float))
+    question = pd.concat([known["question"], own["question"]])
+    events = np.concatenate([expected, residual]).astype(float)
+    pairs = np.concatenate([known["pairs"], np.zeros(len(own))])
+    value, low, high = share_by_question(question, events, pairs) if len(own) else (np.nan, np.nan, np.nan)
+    method = NO_INTERVAL if np.isnan(low) else OVER_QUESTIONS if value in (0, 1) else CLUSTERED
+    ends = (low, high) if sign > 0 else (-high, -low)
+    return {"of": int(pairs.sum()), "value": sign * value, "value_low": ends[0], "value_high": ends[1], "interval": method}
 
 
 def weighted(counts: pd.DataFrame) -> pd.DataFrame:
@@ -140,6 +164,7 @@ BOTH_TABLE = TableSpec(
     ),
 )  # fmt: skip
 BOTH_GLOSSARY = {"both judges": "A rate that counts a label only where a second judge gave it too."}
+DISAGREE = set(map(str, DISAGREEING))
 RATES = {"r_div": tuple(map(str, DISAGREEING)), "r_con": (Label.CONSISTENT.value,)}
 
 
@@ -163,24 +188,13 @@ def rates_by_both(con: Connection) -> pd.DataFrame:
 
 def both_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """The rows of `rates_by_both` from pairs counted as for `agreement_rows`."""
-    present, read = counts[counts["label"].isin(map(str, PRESENT_LABELS))], weighted(counts)
+    read, present = weighted(counts), set(map(str, PRESENT_LABELS))
     for rate, labels in RATES.items():
-        own, kept = read["label"].isin(labels), read["second_label"].isin(labels)
-        in_run = present["label"].isin(labels)
-        known = bool(own.any() or not in_run.any())
-        yield {"figure": rate, **_share_of_present(present, present[in_run])}
-        for figure, part, sign in (("both", read[own & kept], 1), ("change", read[own & ~kept], -1)):
-            yield {"figure": f"{rate} {figure}", **_share_of_present(present, part, sign, known=known)}
-
-
-def _share_of_present(present: pd.DataFrame, part: pd.DataFrame, sign: int = 1, *, known: bool = True) -> dict[str, Any]:
-    """The pairs of `part` as a share of the present ones, with the interval over questions; with a sign of -1, as a loss."""
-    both = pd.concat([present.assign(events=0.0), part.assign(events=part["pairs"], pairs=0)])
-    events, pairs = both["events"].to_numpy(dtype=float), both["pairs"].to_numpy(dtype=float)
-    value, low, high = share_by_question(both["question"], events, pairs) if known else (np.nan, np.nan, np.nan)
-    method = NO_INTERVAL if np.isnan(low) else OVER_QUESTIONS if value in (0, 1) else CLUSTERED
-    ends = (low, high) if sign > 0 else (-high, -low)
-    return {"of": int(pairs.sum()), "value": sign * value, "value_low": ends[0], "value_high": ends[1], "interval": method}
+        own, kept = counts[counts["label"].isin(present)], read["second_label"].isin(labels)
+        in_run = share_columns(own, own["label"].isin(labels), own["pairs"] > 0)
+        yield {"figure": rate, **{name: value for name, value in in_run.items() if name != "count"}}
+        yield {"figure": f"{rate} both", **_estimate(counts, read, kept, set(labels), present)}
+        yield {"figure": f"{rate} change", **_estimate(counts, read, ~kept, set(labels), present, sign=-1)}
 
 
 # -- the judge asked again at later dates ------------------------------------------------------------------------------
