@@ -57,13 +57,14 @@ def second_judges(
     counts = pd.DataFrame({"question": question, **sides, "pairs": 1})
     joint = np.diag(MIXTURE) @ ((1 - moved) * np.eye(5) + moved * ELSEWHERE)
     rows = list(both_rows(counts)) if part == "rates" else list(agreement_rows(counts))
-    truths = _rates(joint) if part == "rates" else _agreement(joint)
+    truths = rate_truths(joint) if part == "rates" else agreement_truths(joint)
     for row in rows:
         if row["figure"] in truths and (part == "kappas") == row["figure"].startswith("kappa"):
             yield truths[row["figure"]], row["value_low"], row["value_high"]
 
 
-def _agreement(joint: Floats) -> dict[str, float]:
+def agreement_truths(joint: Floats) -> dict[str, float]:
+    """Each figure of `second_judge`, of two judges whose labels have this joint distribution."""
     said, total = IS["r_div"], 1e9 * joint
     own, same = joint.sum(axis=1), np.diag(joint)
     of_own, of_others = joint[said].sum(), joint[~said].sum()
@@ -80,7 +81,8 @@ def _agreement(joint: Floats) -> dict[str, float]:
     }
 
 
-def _rates(joint: Floats) -> dict[str, float]:
+def rate_truths(joint: Floats) -> dict[str, float]:
+    """The same of `rates_by_both`."""
     truths: dict[str, float] = {}
     present = joint[IS["present"]].sum()
     for rate in RATES:

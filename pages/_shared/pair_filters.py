@@ -28,12 +28,13 @@ GROUNDS_FILTERS = {
     "difference": ("differences", "Why the advice differs"),
     "follow": ("follow_both", "Can one patient follow both?"),
     "quotes": ("quotes", "What the judge quotes"),
-    "second": ("second", "A second judge ..."),
+    "second": ("second", "What a second judge says"),
 }
 """Parameter of the address -> field of `Filters`, and the title of its picker."""
 SAYS = {
-    "unsupported": "is not in the answers", "confirmed": "gives the same label", "another label": "gives another label",
-    "unscored": "gives no label",
+    "unsupported": "quotes words that are not in the answers", "confirmed": "second judge: the same label",
+    "another label": "second judge: another label", "unscored": "second judge: no label",
+    "yes": "one patient can follow both", "no": "nobody can follow both", "unclear": "unclear whether one can follow both",
 }  # fmt: skip
 
 

@@ -51,7 +51,7 @@ NO_VERSIONS = "How its labels change with another version of its prompt was not 
 SAME_MODEL = " Both judges have the same name: this says how steady one model is, not who is right."
 
 
-class Finding(NamedTuple):
+class StoryLine(NamedTuple):
     """One sentence of the story, as plain text: what it is part of, whether it passes, and the line that it is held against."""
 
     part: str
@@ -62,46 +62,46 @@ class Finding(NamedTuple):
 
 def story(run: Run, source: RatingSource | None, reading: pd.DataFrame) -> None:
     """The whole story, part by part."""
-    findings = [
-        *_people(source), *_itself(run), *_second(run), *_stress(run), Finding(VERSION, NO_VERSIONS, NOT_MEASURED), *_dates(run),
+    lines = [
+        *_people(source), *_itself(run), *_second(run), *_stress(run), StoryLine(VERSION, NO_VERSIONS, NOT_MEASURED), *_dates(run),
         *_replies(run, reading),
     ]  # fmt: skip
-    parts = [(part, list(own)) for part, own in groupby(findings, lambda one: one.part)]
+    parts = [(part, list(own)) for part, own in groupby(lines, lambda one: one.part)]
     st.html(rendered("judge/story.html", parts=parts, explained=EXPLAINED))
 
 
-def held(part: str, words: str, ends: tuple[float, float], *, least: str = "", most: str = "") -> Finding:
+def held(part: str, words: str, ends: tuple[float, float], *, least: str = "", most: str = "") -> StoryLine:
     """A sentence whose interval is held against a line of LEAST or MOST."""
     line, (low, high) = LEAST[least] if least else MOST[most], ends
     good, bad = (low >= line, high < line) if least else (high <= line, low > line)
     state = UNCLEAR if np.isnan(low) or np.isnan(high) else PASS if good else FAIL if bad else UNCLEAR
-    return Finding(part, words, state, f"at {'least' if least else 'most'} {percent(line, 0)}")
+    return StoryLine(part, words, state, f"at {'least' if least else 'most'} {percent(line, 0)}")
 
 
 def _ends(row: Any) -> tuple[float, float]:
     return float(row["value_low"]), float(row["value_high"])
 
 
-def _people(source: RatingSource | None) -> Iterator[Finding]:
+def _people(source: RatingSource | None) -> Iterator[StoryLine]:
     if source is None:
-        yield Finding(PEOPLE, NO_RATINGS, NOT_MEASURED)
+        yield StoryLine(PEOPLE, NO_RATINGS, NOT_MEASURED)
         return
     for label in ORDER:
         calls = confirmed_calls(source.ratings, label)
         ends = float(calls.share.low), float(calls.share.high)
         words = f"{label.value.capitalize()}: {label_sentence(source, label)}"
-        yield held(PEOPLE, words, ends, least="label") if calls.rated else Finding(PEOPLE, words, NOT_MEASURED)
+        yield held(PEOPLE, words, ends, least="label") if calls.rated else StoryLine(PEOPLE, words, NOT_MEASURED)
     accuracy = figure(source.report, reference_of(source), JUDGE, "accuracy")
     yield held(PEOPLE, f"All labels: {judge_sentence(source)}", (accuracy["low"], accuracy["high"]), least="accuracy")
 
 
-def _itself(run: Run) -> Iterator[Finding]:
+def _itself(run: Run) -> Iterator[StoryLine]:
     checks = load(judge_checks, run)
     figures, sentences = checks.set_index(["kind", "figure"]).to_dict("index"), check_sentences(run, checks)
     for kind in (kind for kind in CHECK_WORDS if kind != "instruction"):
         changed, beyond = figures[kind, "changed"], figures.get((kind, "beyond repeat"))
         if kind not in sentences:
-            yield Finding(ITSELF, f"Asked again with {fill(run, CHECK_WORDS[kind])}.", NOT_MEASURED)
+            yield StoryLine(ITSELF, f"Asked again with {fill(run, CHECK_WORDS[kind])}.", NOT_MEASURED)
         elif beyond is None:
             yield held(ITSELF, sentences[kind], _ends(changed), most="repeat")
         else:
@@ -118,10 +118,10 @@ def _points(row: Any) -> str:
     return f"{100 * row['value']:.1f} percentage points (95 % interval {span})"
 
 
-def _second(run: Run) -> Iterator[Finding]:
+def _second(run: Run) -> Iterator[StoryLine]:
     frame = load(SECOND.metric, run)
     if frame.empty:
-        yield Finding(SECOND_JUDGE, "No other model has read pairs of this run.", NOT_MEASURED)
+        yield StoryLine(SECOND_JUDGE, "No other model has read pairs of this run.", NOT_MEASURED)
         return
     rows: dict[Any, Any] = frame.set_index("figure").to_dict("index")
     side, name = rows["same side"], frame["judge"].iloc[0]
@@ -138,14 +138,14 @@ def _second(run: Run) -> Iterator[Finding]:
     for rate, title in (("r_div", "disagreement"), ("r_con", "consistency")):
         before, after = (percent(rates[name]["value"]) for name in (rate, f"{rate} both"))
         change = _points(rates[f"{rate} change"])
-        yield Finding(SECOND_JUDGE, f"If both must say so, {title} is {after} instead of {before}: {change}.")
+        yield StoryLine(SECOND_JUDGE, f"If both must say so, {title} is {after} instead of {before}: {change}.")
 
 
-def _stress(run: Run) -> Iterator[Finding]:
+def _stress(run: Run) -> Iterator[StoryLine]:
     effects = load(planted_changes, run, by=BY_EFFECT)
     own = effects[(effects["judge"] == run.manifest.get("judge")) & (effects["of"] > 0)]
     if own.empty:
-        yield Finding(STRESS, "No changes with a known effect were planted in answers.", NOT_MEASURED)
+        yield StoryLine(STRESS, "No changes with a known effect were planted in answers.", NOT_MEASURED)
     for _, row in own.iterrows():
         words = next(planted_sentences(pd.DataFrame([row])), "")
         yield held(STRESS, words, _ends(row), least="moves" if row["effect"] == MOVES else "stays")
@@ -159,10 +159,10 @@ def _stress(run: Run) -> Iterator[Finding]:
         yield held(STRESS, f"{words} ({share_with_interval(share)}).", _ends(share), most="obeyed")
 
 
-def _dates(run: Run) -> Iterator[Finding]:
+def _dates(run: Run) -> Iterator[StoryLine]:
     frame = load(DRIFT.metric, run)
     if frame.empty:
-        yield Finding(DATE, "No panel of pairs was asked again at a later date.", NOT_MEASURED)
+        yield StoryLine(DATE, "No panel of pairs was asked again at a later date.", NOT_MEASURED)
     for _, own in frame.groupby("round"):
         rows: dict[Any, Any] = own.set_index("figure").to_dict("index")
         changed, beyond = rows["changed"], rows["beyond repeat"]
@@ -173,14 +173,14 @@ def _dates(run: Run) -> Iterator[Finding]:
         yield held(DATE, words, _ends(beyond), most="drift")
 
 
-def _replies(run: Run, reading: pd.DataFrame) -> Iterator[Finding]:
+def _replies(run: Run, reading: pd.DataFrame) -> Iterator[StoryLine]:
     unscored = reading[(reading["part"] == "unscored") & (reading["name"] == "(all)")].iloc[0]
     words = f"It left {unscored['count']:,} of {unscored['of']:,} pairs without a label ({share_with_interval(unscored)})."
     low, high = _ends(unscored)
     yield held(REPLIES, words, (1 - high, 1 - low), least="read")
     quotes = load(QUOTES.metric, run)
     if quotes.empty:
-        yield Finding(REPLIES, "Its verdicts quote nothing, so whether they rest on the answers is unknown.", NOT_MEASURED)
+        yield StoryLine(REPLIES, "Its verdicts quote nothing, so whether they rest on the answers is unknown.", NOT_MEASURED)
         return
     every = quotes.iloc[0]
     words = f"The words that it quotes stand in the answers for {every['count']:,} of {every['of']:,} verdicts"
