@@ -16,6 +16,7 @@ from annotation.ratings.gold import confirmed_calls
 from annotation.ratings.table import JUDGE
 from audit.charts.style import percent
 from audit.exports.sections.judge import BY_BOTH, DRIFT, QUOTES, SECOND
+from audit.formatting import isolated
 from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.planted import BY_EFFECT, MOVES, planted_changes
 from audit.store.runs import Run
@@ -62,9 +63,9 @@ class StoryLine(NamedTuple):
 
 def story(run: Run, source: RatingSource | None, reading: pd.DataFrame) -> None:
     """The whole story, part by part."""
+    versions = StoryLine(VERSION, NO_VERSIONS, NOT_MEASURED)
     lines = [
-        *_people(source), *_itself(run), *_second(run), *_stress(run), StoryLine(VERSION, NO_VERSIONS, NOT_MEASURED), *_dates(run),
-        *_replies(run, reading),
+        *_people(source), *_itself(run), *_second(run), *_stress(run), versions, *_dates(run), *_replies(run, reading),
     ]  # fmt: skip
     parts = [(part, list(own)) for part, own in groupby(lines, lambda one: one.part)]
     st.html(rendered("judge/story.html", parts=parts, explained=EXPLAINED))
@@ -126,7 +127,7 @@ def _second(run: Run) -> Iterator[StoryLine]:
     rows: dict[Any, Any] = frame.set_index("figure").to_dict("index")
     side, name = rows["same side"], frame["judge"].iloc[0]
     words = (
-        f"{name} read {side['of']:,} pairs. Both say that the answers disagree, or both that they do not, in "
+        f"{isolated(name)} read {side['of']:,} pairs. Both say that the answers disagree, or both that they do not, in "
         f"{share_with_interval(side)}; they give the same label in {share_with_interval(rows['same label'])}."
     )
     same = SAME_MODEL if name == run.manifest.get("judge") else ""
@@ -167,7 +168,7 @@ def _dates(run: Run) -> Iterator[StoryLine]:
         rows: dict[Any, Any] = own.set_index("figure").to_dict("index")
         changed, beyond = rows["changed"], rows["beyond repeat"]
         words = (
-            f"{changed['date'] or 'Date unknown'}, {changed['judge']}: {changed['count']:,} of {changed['of']:,} pairs of the "
+            f"{changed['date'] or 'Date unknown'}, {isolated(changed['judge'])}: {changed['count']:,} of {changed['of']:,} pairs of the "
             f"panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by chance."
         )
         yield held(DATE, words, _ends(beyond), most="drift")
