@@ -168,8 +168,8 @@ def _dates(run: Run) -> Iterator[StoryLine]:
         rows: dict[Any, Any] = own.set_index("figure").to_dict("index")
         changed, beyond = rows["changed"], rows["beyond repeat"]
         words = (
-            f"{changed['date'] or 'Date unknown'}, {isolated(changed['judge'])}: {changed['count']:,} of {changed['of']:,} pairs of the "
-            f"panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by chance."
+            f"{changed['date'] or 'Date unknown'}, {isolated(changed['judge'])}: {changed['count']:,} of {changed['of']:,} pairs "
+            f"of the panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by chance."
         )
         yield held(DATE, words, _ends(beyond), most="drift")
 
