@@ -169,7 +169,8 @@ def _dates(run: Run) -> Iterator[StoryLine]:
         changed, beyond = rows["changed"], rows["beyond repeat"]
         words = (
             f"{changed['date'] or 'Date unknown'}, {isolated(changed['judge'])}: {changed['count']:,} of {changed['of']:,} pairs "
-            f"of the panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by chance."
+            f"of the panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by "
+            "chance."
         )
         yield held(DATE, words, _ends(beyond), most="drift")
 
