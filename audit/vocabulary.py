@@ -75,6 +75,13 @@ class CheckKind(StrEnum):
     REPEAT = "repeat"
 
 
+class FurtherKind(StrEnum):
+    """Why a verdict came after those of the run: of a second judge, or of the run's judge asked again at a later date."""
+
+    SECOND = "second"
+    RECHECK = "recheck"
+
+
 class Parse(StrEnum):
     """How a judge's reply was parsed: as the requested JSON, as faulty JSON, by its label alone, from prose, or not at all.
 
@@ -197,6 +204,7 @@ DIFFERENCES = tuple(Difference)
 FOLLOW_BOTH = tuple(FollowBoth)
 PHASES = tuple(Phase)
 CHECK_KINDS = tuple(CheckKind)
+FURTHER_KINDS = tuple(FurtherKind)
 PARSES = tuple(Parse)
 FOUND = tuple(Found)
 SYSTEM_MODES = tuple(SystemMode)
@@ -455,6 +463,7 @@ POSITION_METHOD_SPELLINGS = {method.value: method for method in PositionMethod}
 STRESS_TEST_SPELLINGS = spellings(STRESS_TEST_VARIANTS)
 DOCUMENT_CALL_SPELLINGS = spellings(DOCUMENT_CALL_VARIANTS)
 SIDE_SPELLINGS = {spelling: term for spelling, term in PREFERENCE_SPELLINGS.items() if term in SIDES}
+FURTHER_KIND_SPELLINGS = {kind.value: kind for kind in FURTHER_KINDS}
 PARSE_SPELLINGS = {parse.value: parse for parse in PARSES}
 
 

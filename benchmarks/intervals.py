@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import interval_worlds as worlds
+from benchmarks import interval_worlds_of_judges as judges
 from benchmarks import interval_worlds_of_ratings as raters
 from benchmarks.interval_worlds import World
 
@@ -48,7 +49,7 @@ BY_QUESTION = (
     "disagreement_bounds.value", "judge_checks.value", "judge_reading.value", "planted_*.value", "planted_*.lenient",
     "planted_*.obeyed", "retrieval_answers.value", "stress_selective.*", "preferences.a_share", "preference_*.share",
     "study_preferences.*", "run_change*.r_div_*", "handbooks_moved*.share", "ablation.value", "run_agreement.value",
-    "judge_quotes.value", "differences.value",
+    "judge_quotes.value", "differences.value", "REASONS_TABLE",
     "topic_likeness.value", "topics_in_one_theme.value", "found_states*.*", "silence*.share", "centers.absence",
     "transitions.value", "judge.value", "COUPLES_TABLE",
 )  # fmt: skip
@@ -207,6 +208,22 @@ STATISTICS: Mapping[str, Statistic] = {
     "rates of groups drawn towards all": Statistic(
         {"groups differ": of(worlds.pooled_errors, spread=0.1), "groups are alike": of(worlds.pooled_errors, spread=0.0)},
         ("JUDGE_ERRORS_TABLE",),
+    ),
+    "agreement of two judges": Statistic(
+        {
+            "shares": of(judges.second_judges, "agreement"),
+            "shares, few others": of(judges.second_judges, "agreement", others=60),
+            "shares, no clusters": of(judges.second_judges, "agreement", clustered=False),
+        },
+        ("second_judge.value",),
+    ),
+    "kappa of two judges": Statistic({"kappas": of(judges.second_judges, "kappas")}, ("second_judge.value",)),
+    "rates by two judges": Statistic(
+        {"200 others": of(judges.second_judges, "rates"), "60 others": of(judges.second_judges, "rates", others=60)},
+        ("rates_by_both.value",),
+    ),
+    "a panel asked again": Statistic(
+        {"no drift": of(judges.rechecks, drift=0.0), "drift": of(judges.rechecks, drift=0.1)}, ("judge_drift.value",)
     ),
     "shared errors": Statistic(
         {"one item in twenty": raters.with_shared_errors}, ("study_shared_errors.value", "SHARED_ERRORS_TABLE")

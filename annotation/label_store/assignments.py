@@ -27,7 +27,7 @@ from annotation.label_store.studies import StudyState, annotators_share_items, c
 from annotation.schemes import SCHEMES
 
 OPEN_STATES = (StudyState.CALIBRATION, StudyState.LABELLING)
-CHOICE_COLUMNS = ("label", "significance", "flagged", "comment", "rationale")
+CHOICE_COLUMNS = ("label", "significance", "flagged", "comment", "rationale", "difference")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Choice:
 
     label      about the answers as this annotator sees them; a stored label is about answers a and b of the item
     rationale  the sentences that the label rests on, likewise; empty where none was marked
+    difference  why the advice differs, a term of DIFFERENCES; None: not stated
     """
 
     label: str | None = None
@@ -43,6 +44,7 @@ class Choice:
     flagged: bool = False
     comment: str = ""
     rationale: tuple[MarkedSentence, ...] = ()
+    difference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,8 @@ def _choice_of(row: RowMapping, kind: str) -> Choice:
     swapped = bool(row["swapped"])
     label = SCHEMES[row["scheme"]].turned(row[f"{kind}_label"], swapped)
     rationale = rationale_from(row[f"{kind}_rationale"], swapped)
-    return Choice(label, row[f"{kind}_significance"], bool(row[f"{kind}_flagged"]), row[f"{kind}_comment"] or "", rationale)
+    graded, comment, difference = (row[f"{kind}_{name}"] for name in ("significance", "comment", "difference"))
+    return Choice(label, graded, bool(row[f"{kind}_flagged"]), comment or "", rationale, difference)
 
 
 # -- unassigned slots ----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ Heads = Mapping[str, tuple[int, str]]
 
 STUDY_LEDGERS = (ratings, decisions, study_events)
 """The ledgers of a study; `theme_edits` is the ledger of a run."""
-LATER_COLUMNS = ("rationale",)
+LATER_COLUMNS = ("rationale", "difference")
 """Columns that came after entries had been written: they enter the hash where they have a value, so old hashes hold."""
 GENESIS_HASH = "0" * 64
 """The previous hash of a ledger's first entry."""

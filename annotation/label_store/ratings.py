@@ -18,7 +18,7 @@ from annotation.label_store.schema import assignments, drafts, items, ratings, s
 from annotation.label_store.stored_values import checked_text, from_timestamp, to_timestamp
 from annotation.label_store.studies import StudyState, scheme_of
 from annotation.schemes import PAIRS, Scheme
-from audit.vocabulary import SIGNIFICANCES
+from audit.vocabulary import DIFFERENCES, SIGNIFICANCES
 
 PAGE, PACKET, SIMULATED = "page", "packet", "simulated"
 """How a rating was submitted."""
@@ -118,7 +118,7 @@ def save_draft(store: LabelStore, annotator: str, assignment_id: str, choice: Ch
         _check_rationale(tx, assignment, choice)
         label = scheme.turned(choice.label, assignment["swapped"])
         words = {"label": label, "significance": choice.significance, "flagged": choice.flagged}
-        words["rationale"] = stored_rationale(choice.rationale, assignment["swapped"])
+        words |= {"rationale": stored_rationale(choice.rationale, assignment["swapped"]), "difference": choice.difference}
         # Delete and insert, because an upsert is written differently for each of the two databases.
         tx.execute(delete(drafts).where(drafts.c.seat_id == assignment_id))
         draft = {"seat_id": assignment_id, **words, "comment": checked_text(choice.comment), "saved_at": to_timestamp(now)}
@@ -136,7 +136,8 @@ def recent_seconds(store: LabelStore, study_id: str, annotator: str, limit: int)
 
 def check_vocabulary(choice: Choice, scheme: Scheme = PAIRS) -> None:
     """Raise StudyError when the label is not one of the scheme's, or the significance is not in the vocabulary."""
-    for field, word, allowed in (("label", choice.label, scheme.words), ("significance", choice.significance, SIGNIFICANCES)):
+    words = ("label", choice.label, scheme.words), ("significance", choice.significance, SIGNIFICANCES)
+    for field, word, allowed in (*words, ("reason", choice.difference, DIFFERENCES)):
         if word is not None and word not in allowed:
             raise StudyError(f"The {field} '{word}' is not in the vocabulary. Allowed: {', '.join(allowed)}. Nothing was saved.")
 
@@ -152,6 +153,8 @@ def check_choice(choice: Choice, scheme: Scheme = PAIRS) -> None:
     if choice.significance is not None and not disagrees:
         only = f"; only {' and '.join(scheme.graded)} have one" if scheme.graded else ""
         raise StudyError(f"{choice.label} has no clinical significance{only}. Nothing was saved.")
+    if choice.difference is not None and not disagrees:
+        raise StudyError(f"{choice.label} has no reason why the advice differs. Nothing was saved.")
 
 
 def rating_of(row: Mapping[str, Any] | RowMapping) -> Rating:
@@ -218,6 +221,7 @@ def _rating_entry(assignment: Mapping[str, Any], rating: NewRating, scheme: Sche
         "flagged": choice.flagged,
         "comment": checked_text(choice.comment),
         "rationale": stored_rationale(choice.rationale, assignment["swapped"]),
+        "difference": None if choice.difference is None else str(choice.difference),
         "milliseconds": _milliseconds(assignment["opened_at"], rating.source, now),
         "source": rating.source,
         "submitted_at": to_timestamp(now),

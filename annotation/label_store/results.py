@@ -22,7 +22,7 @@ from annotation.label_store.studies import ItemKind, StudyState, scheme_of
 ASSIGNMENT_COLUMNS = ("seat_id", "seat", "annotator", "position", "swapped")
 RATING_COLUMNS = (
     "seq", "label", "significance", "flagged", "comment", "milliseconds", "source", "revision", "submitted_at", "hash",
-    "rationale",
+    "rationale", "difference",
 )  # fmt: skip
 
 
@@ -79,6 +79,7 @@ class AssignedItemRow(TypedDict):
     significance: str | None
     seconds: float | None
     rationale: str | None
+    difference: str | None
     reference_opened: str | None
 
 

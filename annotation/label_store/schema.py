@@ -203,6 +203,7 @@ drafts = Table(  # choices that are not submitted yet
     Column("comment", Text, nullable=False),
     Column("saved_at", Text, nullable=False),
     Column("rationale", Text),
+    Column("difference", Text),
 )
 
 
@@ -247,6 +248,7 @@ ratings = Table(  # append-only (triggers); a revision is another row
     Column("submitted_at", Text, nullable=False),
     *_chain_columns(),
     Column("rationale", Text),  # JSON: the marked sentences of answers a and b; null: none marked
+    Column("difference", Text),  # why the advice differs; null: not stated
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("seat_id", "revision"),
     CheckConstraint(LABEL_CHECK, name="label"),

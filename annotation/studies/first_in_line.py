@@ -47,6 +47,12 @@ REASONS = (
         "the verdict rests on words that do not stand in the answer",
         "p.label is not null and p.quotes = 'unsupported'",
     ),
+    Reason(
+        "two judges differ",
+        "a second judge gives another label",
+        "(p.question, p.handbook_a, p.handbook_b) in (select (question, handbook_a, handbook_b) from pairs_read_twice "
+        "where second = 'another label')",
+    ),
 )
 """In the order in which items are given to them; a pair is in the stratum of the first reason that applies."""
 NAMES = tuple(reason.name for reason in REASONS)

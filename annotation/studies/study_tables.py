@@ -23,7 +23,7 @@ from annotation.studies.adjudication import GoldLabel, gold_labels
 from annotation.studies.learnt import learnt_from
 from annotation.studies.verdict_store import StoredVerdict, Stratum, list_strata, verdicts_by_item
 from audit.tables import Column, TableSpec
-from audit.vocabulary import LABELS
+from audit.vocabulary import DIFFERENCES, LABELS
 
 CODEBOOK: dict[str, str] = {
     "study_id": "the study",
@@ -40,6 +40,7 @@ CODEBOOK: dict[str, str] = {
     "shown_first": "a or b: the answer that this annotator saw first; labels do not depend on the order",
     "label": f"the current revision of the label: {', '.join(LABELS)}; empty: not rated",
     "significance": "clinical significance low, medium, high; only with DIVERGENT and CONTRADICTORY",
+    "difference": f"why the advice differs: {', '.join(DIFFERENCES)}; optional, only with DIVERGENT and CONTRADICTORY",
     "unsure": "true: the annotator flagged the item as unsure",
     "comment": "the annotator's comment; text that a spreadsheet could run as a formula begins with an apostrophe",
     "rationale_a": "sentences of answer a that the annotator marked as the basis of the label, one per line; empty: none marked",
@@ -63,7 +64,7 @@ CODEBOOK: dict[str, str] = {
 }
 """Column of the ratings table of a study of pairs -> its meaning, in column order."""
 
-_ONLY_OF_PAIRS = ("significance", "judge", "judge_significance", "design_weight", "gold_significance")
+_ONLY_OF_PAIRS = ("significance", "difference", "judge", "judge_significance", "design_weight", "gold_significance")
 HEAD_TO_HEAD_CODEBOOK = {name: meaning for name, meaning in CODEBOOK.items() if name not in _ONLY_OF_PAIRS} | {
     "handbook_a": "the system that gave answer a, as in the release",
     "handbook_b": "the system that gave answer b",

@@ -171,6 +171,10 @@ OPTIONS = {
     "center": ("centers", "center of a handbook"),
     "phase": ("phases", "phase of a handbook"),
     "evidence": ("evidence", f"an answer rests on weak evidence: {', '.join(WEAKNESSES)}"),
+    "difference": ("differences", "why the advice differs, as the judge says"),
+    "follow": ("follow_both", "whether one patient can follow both, as the judge says: yes, no, unclear"),
+    "quotes": ("quotes", "'unsupported': the verdict rests on words that do not stand in the answers"),
+    "second": ("second", "what a second judge says: confirmed, another label, unscored"),
 }
 """Option -> field of `Filters` and help; each may be repeated. The page's address has the same names."""
 

@@ -44,11 +44,12 @@ with wanted as (
            unnest($b::smallint[]) as handbook_b, unnest(range(len($a))) as place
 )
 select question_id, q.text as question, q.organ, coalesce(p.label::varchar, 'UNSCORED') as label,
-       p.significance::varchar as significance, divergence_topic, reasoning, a.handbook_id as handbook_a,
+       p.significance::varchar as significance, divergence_topic, reasoning, difference, follow_both, second,
+       a.handbook_id as handbook_a,
        b.handbook_id as handbook_b, {STATE.format(side="x")} as state_a, {STATE.format(side="y")} as state_b,
        x.answer as answer_a, y.answer as answer_b
 from wanted w
-join pairs p using (question, handbook_a, handbook_b)
+join pairs_read_twice p using (question, handbook_a, handbook_b)
 join questions q using (question)
 join handbooks a on a.handbook = w.handbook_a
 join handbooks b on b.handbook = w.handbook_b
@@ -62,7 +63,9 @@ TABLE = TableSpec(
         Column.text("question_id", "Id"), Column.text("question", "{Question}"), Column.named("organ", "{Organ}"),
         Column.text("label", "Label", words={**{label.value: label.value.lower() for label in LABELS}, "UNSCORED": "unscored"}),
         Column.text("significance", "Significance"), Column.text("divergence_topic", "Divergence topic"),
-        Column.text("reasoning", "The judge's reasoning"), Column.text("handbook_a", "{Handbook}"),
+        Column.text("reasoning", "The judge's reasoning"), Column.text("difference", "Why the advice differs"),
+        Column.text("follow_both", "Can one {patient} follow both?"), Column.text("second", "A second judge: label"),
+        Column.text("handbook_a", "{Handbook}"),
         Column.text("handbook_b", "Other {handbook}"), Column.text("state_a", "First answer is"),
         Column.text("state_b", "Other answer is"), Column.text("answer_a", "First answer"),
         Column.text("answer_b", "Other answer"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
@@ -145,10 +145,31 @@ TOPICS_ABOUT = """,
 about as (
     from chosen semi join (select unnest($divergence_topics::varchar[]) as divergence_topic) using (divergence_topic)
 )"""
-ANY_EVIDENCE = ",\nresting as (from about)"
-ALL_MATCH = ",\nmatched as (from resting)"
-WORDS_MATCH = ",\nmatched as (from resting semi join found using (question, handbook_a, handbook_b))"
-EVERY_STEP = STEPS + TOPICS_ABOUT + WEAK_ABOUT + WORDS_MATCH
+OF_VIEW = "semi join (from {view} where list_contains(${name}, {name}) and question in (select question from {{rest}}))"
+NARROWER = {
+    "evidence": WEAK_ABOUT,
+    "differences": ",\nby_difference as (from {rest} where list_contains($differences, difference))",
+    "follow_both": ",\nby_follow_both as (from {rest} where list_contains($follow_both, follow_both))",
+    **{
+        name: f",\nby_{name} as (from {{rest}} {OF_VIEW.format(view=view, name=name)} using (question, handbook_a, handbook_b))"
+        for name, view in (("quotes", "quoted_pairs"), ("second", "pairs_read_twice"))
+    },
+}
+"""Filter that most statements do not have -> the step that it adds, which reads the pairs of the step before it, `rest`."""
+RESULTS = {"evidence": "resting", "differences": "by_difference"}
+
+
+def narrowed(names: Iterable[str], words: bool) -> str:
+    """The steps of these filters, in order, after `about`; the last is `matched`."""
+    steps, rest = "", "about"
+    for name in names:
+        steps += NARROWER[name].replace("{rest}", rest)
+        rest = RESULTS.get(name, f"by_{name}")
+    found = " semi join found using (question, handbook_a, handbook_b)" if words else ""
+    return f"{steps},\nmatched as (from {rest}{found})"
+
+
+EVERY_STEP = STEPS + TOPICS_ABOUT + narrowed(NARROWER, words=True)
 """The statement with every filter; a real statement has only the steps of the filters that are set."""
 SQL = EVERY_STEP + ranked("significance")
 TABLE = TableSpec(
@@ -171,6 +192,9 @@ class Filters:
 
     questions                   their ids
     evidence                    kinds of weak evidence (keys of WEAKNESSES): pairs of which an answer rests on one of them
+    differences, follow_both    why the advice differs, and whether one patient can follow both, as the judge says
+    quotes                      none, supported, unsupported: whether the words that the verdict quotes stand in the answers
+    second                      confirmed, another label, unscored: what a second judge says of the pair
     organs, topics, subtopics   of the question
     labels                      label words, and UNSCORED for pairs without a readable verdict
     significances               low, medium, high
@@ -193,16 +217,20 @@ class Filters:
     divergence_topics: tuple[str, ...] | None = None
     questions: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    follow_both: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
 
     def statement(self, end: str) -> tuple[str, dict[str, object]]:
         """The statement that ends in `end`, which reads the selected pairs from `matched`, and its parameters."""
         parameters: dict[str, object] = {name: list(values) for name, values in asdict(self).items() if values is not None}
-        if not self.evidence:  # DuckDB rejects a parameter that the statement does not name
-            del parameters["evidence"]
         # A step that would select everything is left out, rather than run over every pair.
         about = ALL_ABOUT if self.divergence_topics is None else TOPICS_ABOUT
-        evidence = WEAK_ABOUT if self.evidence else ANY_EVIDENCE
-        return STEPS + about + evidence + (WORDS_MATCH if self.words else ALL_MATCH) + end, parameters
+        chosen = [name for name in NARROWER if parameters[name]]
+        for name in NARROWER.keys() - set(chosen):  # DuckDB rejects a parameter that the statement does not name
+            del parameters[name]
+        return STEPS + about + narrowed(chosen, bool(self.words)) + end, parameters
 
 
 @metric(sql=SQL, table=TABLE, glossary=GLOSSARY)

@@ -65,6 +65,10 @@ VALUES = {
     "subtopic": "select distinct subtopic from subtopics order by 1",
     "center": "select distinct center from handbooks order by 1",
     "phase": "select distinct phase from handbooks order by 1",
+    "difference": "select distinct difference from pairs where difference is not null order by 1",
+    "follow": "select distinct follow_both from pairs where follow_both is not null order by 1",
+    "quotes": "select 'unsupported' where exists (from pairs where quote_a is not null or quote_b is not null)",
+    "second": "select unnest(['another label', 'confirmed', 'unscored']) where exists (from second_verdicts)",
 }
 SIGNIFICANCE_CODE = "coalesce(enum_code(significance)::integer + 1, 0)"
 LABEL_CODE = "coalesce(enum_code(label)::integer + 1, 0)"
@@ -90,7 +94,7 @@ order by gravest desc nulls last, handbooks desc nulls last, question
 
 
 def filter_values(con: Connection) -> dict[str, list[str]]:
-    """The values of organ (of questions), topic, subtopic, center and phase that the run has, in alphabetical order."""
+    """The values of organ (of questions), topic, ... that the run has, in alphabetical order; none of what it does not record."""
     return {name: [value for (value,) in rows(con, sql)] for name, sql in VALUES.items()}
 
 

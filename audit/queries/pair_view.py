@@ -12,6 +12,7 @@ from audit.store.connection import Connection, rows
 PRESENT, ABSENT, UNREAD, NOT_ASKED, UNKNOWN = "present", "absent", "unread", "not asked", "unknown"
 PRESCREENED, UNSCORED, NOT_IN_RELEASE = "prescreened", "unscored", "not in the release"
 NO_QUOTES, UNSUPPORTED = "none", "unsupported"
+CONFIRMED = "confirmed"
 
 SIDE = f"""
 with own_answer as (
@@ -35,8 +36,10 @@ JUDGEMENT = """
 select case when prescreened then 'prescreened' when label is null then 'unscored' else 'judged' end,
        label::varchar, significance::varchar, reasoning, divergence_topic, input_tokens, output_tokens, latency_s,
        quotes, case when $turned then quote_b else quote_a end, case when $turned then quote_a else quote_b end,
-       difference, follow_both
-from quoted_pairs where question = $question and handbook_a = $first and handbook_b = $second
+       difference, follow_both, second_judge, second, second_label, second_reasoning
+from quoted_pairs join (select question, handbook_a, handbook_b, second_judge, second, second_label::varchar as second_label,
+                               second_reasoning from pairs_read_twice) using (question, handbook_a, handbook_b)
+where question = $question and handbook_a = $first and handbook_b = $second
 """
 
 
@@ -84,6 +87,8 @@ class Judgement:
     `status` is judged; prescreened (labelled ABSENT without asking the judge); unscored (asked, no readable verdict); or
     not in the release (the pair was never asked). Only judged and prescreened pairs have a label. `quotes` is none, supported
     (the words that it quotes stand in the two answers) or unsupported; `quote_a` is that of the answer that is shown first.
+    `second` is what a second judge, `second_judge`, says of it: confirmed (the same label), another label, unscored; None: it
+    was not asked.
     """
 
     status: str
@@ -99,6 +104,10 @@ class Judgement:
     quote_b: str | None = None
     difference: str | None = None
     follow_both: str | None = None
+    second_judge: str | None = None
+    second: str | None = None
+    second_label: str | None = None
+    second_reasoning: str | None = None
 
 
 @dataclass(frozen=True)

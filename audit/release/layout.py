@@ -30,7 +30,7 @@ PARTS: dict[str, tuple[str, ...]] = {kind.name: kind.files for kind in (MANIFEST
 
 Files called `sources` contain handbooks in a release that has neither `handbooks` nor `systems`, and sources in any other.
 """
-RATED = "human_rating"
+RATED, FURTHER = "human_rating", "further_verdict"
 REQUIRED_PARTS = ("handbook", "question", "pair")
 SYSTEM_PARTS, ROUTE_PARTS, STRESS_PARTS = (
     tuple(kind.name for kind in TABLES if kind.group == group) for group in ("systems", "routes", "stress")
@@ -162,9 +162,9 @@ class Layout:
         return readable_name(path.relative_to(self.root).as_posix())
 
     def files(self) -> Iterator[Path]:
-        """Every file that is read, except the ratings of its pairs, which may be added at any time."""
+        """Every file that is read, except ratings and further verdicts of its pairs, which may be added at any time."""
         for kind, paths in self.parts.items():
-            if kind != RATED:
+            if kind not in (RATED, FURTHER):
                 yield from paths
 
 
@@ -235,10 +235,11 @@ def digest(layout: Layout, salt: str) -> str:
     return _digest_of(layout, list(layout.files()), salt)
 
 
-def ratings_digest(layout: Layout, salt: str) -> str:
-    """The digest of the ratings in the release; "" if it has none."""
-    # Separate from the digest of the run, by which studies refer to it: ratings that are added later must not orphan them
-    return _digest_of(layout, layout.parts[RATED], salt) if layout.parts[RATED] else ""
+def later_digests(layout: Layout, salt: str) -> dict[str, str]:
+    """ratings_digest and further_digest: those of the ratings and of the further verdicts in the release; "" if it has none."""
+    # Separate from the digest of the run, by which studies refer to it: what is added later must not orphan them
+    later = {"ratings_digest": layout.parts[RATED], "further_digest": layout.parts[FURTHER]}
+    return {name: _digest_of(layout, files, salt) if files else "" for name, files in later.items()}
 
 
 def _digest_of(layout: Layout, files: list[Path], salt: str) -> str:

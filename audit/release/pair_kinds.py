@@ -188,6 +188,43 @@ COMPARISON = RecordKind(
     ),
 )
 
+# -- verdicts after those of the run -----------------------------------------------------------------------------------
+
+
+def _same_verdict(record: Record) -> tuple[object, ...]:
+    couple = sorted((record["handbook_a"], record["handbook_b"]))
+    return (record["question"], *couple, *(record[name] for name in ("kind", "judge", "round", "number")))
+
+
+FURTHER_VERDICT = RecordKind(
+    "further_verdict",
+    (
+        f.QUESTION_ID,
+        f.Text("handbook_a", "one handbook of the pair", "a", required=True, names=True),
+        f.Text("handbook_b", "the other", "b", required=True, names=True),
+        f.Text("kind", "second: of another judge; recheck: asked again at a later date", required=True, terms=f.FURTHER_KIND),
+        f.Integer("round", "recheck: which time the same pairs were asked again, from 1", default=1, least=1),
+        f.Integer("number", "recheck: each pair is asked twice a time, 1 and 2; the difference is chance", default=1, least=1),
+        f.Text("label", "the label; null: unscored", *CLASSIFICATION_ALIASES[1:], "classification", terms=f.LABEL, strict=True),
+        f.Text("reasoning", "the reason for it", "rationale", "reason"),
+        f.Word("unscored_reason", "why there is no label, as a short code that recurs"),
+        f.Word("judge", "who judged: the name of the model", "model", required=True, names=True),
+        f.Word("revision", "what the server says of the model that replied"),
+        f.Word("date", "the day, as 2026-11-28"),
+    ),
+    about=(
+        "Optional: verdicts after those of the run, which keep their place. `second`: another judge read pairs that disagree, "
+        "unscored pairs and a random sample of the others; with the counts of the run that sample speaks of all pairs. "
+        "`recheck`: the same pairs, drawn once, are asked again later. `audit judge --second-judge` and `--recheck` write them."
+    ),
+    files=("further_verdicts",),
+    counted=f.count("further_verdicts", "further verdicts"),
+    ids=("question", "handbook_a", "handbook_b"),
+    unique=_same_verdict,
+    same=f"a verdict of '{{judge}}' on this pair {EARLIER}",
+    table="further_verdicts",
+)
+
 # -- within one handbook -------------------------------------------------------------------------------------------
 
 PLACE = RecordKind(

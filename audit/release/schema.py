@@ -13,6 +13,7 @@ from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, PROM
 from audit.release.pair_kinds import (
     CHECK,
     COMPARISON,
+    FURTHER_VERDICT,
     INCONSISTENCY,
     JUDGE_METADATA,
     PAIR,
@@ -57,6 +58,7 @@ TABLES = (
     ROUTE,
     STRESS_INSTANCE,
     STRESS_REPLY,
+    FURTHER_VERDICT,
 )
 """The kinds that have files of their own."""
 MANIFEST = RecordKind(

@@ -17,9 +17,9 @@ from typing import Any
 from audit.errors import ReleaseError
 from audit.formatting import printable
 from audit.release.handbook_kinds import ANSWER, HANDBOOK, SECTION, TRIAL
-from audit.release.layout import Layout, digest, find_layout, open_release, ratings_digest, readable_name
+from audit.release.layout import Layout, digest, find_layout, later_digests, open_release, readable_name
 from audit.release.manifest import read_manifest
-from audit.release.pair_kinds import INCONSISTENCY, SELF_COMPARISON
+from audit.release.pair_kinds import FURTHER_VERDICT, INCONSISTENCY, SELF_COMPARISON
 from audit.release.rating_kinds import HUMAN_RATING, PLANTED, POSITION
 from audit.release.record_kind import RecordKind
 from audit.release.records import RecordFile, UnreadableRecord
@@ -75,7 +75,7 @@ STEPS: tuple[tuple[Loader | None, tuple[RecordKind, ...]], ...] = (
     (load_trials, (TRIAL,)),
     (None, (SELF_COMPARISON,)),
     (load_inconsistencies, (INCONSISTENCY,)),
-    (None, (PLANTED,)),
+    (None, (PLANTED, FURTHER_VERDICT)),
     (load_positions, (POSITION,)),
     (load_sources, (SOURCE,)),
     (None, (SYSTEM,)),
@@ -102,7 +102,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
     """Load the release at `path` (folder, .zip, .tar.gz) and return its run.
 
     The same content is loaded once: a second call finds the store by its digest and reads nothing, unless `again` is set or the
-    ratings in the release have changed. A store that cannot be read (damage, another layout) is rebuilt.
+    ratings or further verdicts in the release have changed. A store that cannot be read (damage, another layout) is rebuilt.
     Raises ReleaseError, and leaves the store as it was, when the release as a whole cannot be used.
     """
     with open_release(path, settings.max_archive_bytes) as (root, refused):
@@ -110,10 +110,10 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
         progress("Reading the release's digest")
         name = digest(layout, DIGEST_SALT)
         target = store_path(settings.store_dir, name)
-        ratings = ratings_digest(layout, DIGEST_SALT)
+        later = later_digests(layout, DIGEST_SALT)
         readable = target.exists() and store_problem(target) is None
-        if readable and not again and (stored := read_run(target)).ratings_digest == ratings:
-            return Loaded(stored, False, None)
+        if readable and not again and all(getattr(read_run(target), name) == value for name, value in later.items()):
+            return Loaded(read_run(target), False, None)
         report = LoadReport(findings=list(refused))
         with _collecting_rarely(), _replacing(target) as temporary:
             run = _fill_store(
@@ -121,7 +121,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
                 layout,
                 report,
                 settings,
-                {"digest": name, "ratings_digest": ratings, "name": _run_name(path)},
+                {"digest": name, **later, "name": _run_name(path)},
                 progress,
             )
     return Loaded(replace(run, path=target), True, report)
@@ -251,7 +251,8 @@ def _write_run(con: Connection, manifest: dict[str, Any], state: LoadState, repo
         "synthetic": manifest.get("synthetic") is True, "has_answers": state.has_answers,
         "has_handbooks": bool(state.has_answers or report.totals().get("pair", {}).get("loaded")),
         "has_pairs": bool(report.totals().get("pair", {}).get("loaded")), "has_systems": bool(state.systems),
-        "has_routes": state.has_routes, "has_stress": bool(state.instances), "ratings_digest": identity["ratings_digest"],
+        "has_routes": state.has_routes, "has_stress": bool(state.instances),
+        **{name: identity[name] for name in ("ratings_digest", "further_digest")},
         "loaded_at": datetime.now(UTC).replace(tzinfo=None), "manifest": json.dumps(manifest, default=str),
         "terms": json.dumps({str(k): str(v) for k, v in terms.items()} if isinstance(terms, dict) else {}),
         "report": json.dumps(report.as_dict()),

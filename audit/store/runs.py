@@ -19,7 +19,7 @@ STRUCTURED, LABEL_ONLY = "structured", "label_only"
 
 RUN_COLUMNS = (
     "run_id", "title", "digest", "synthetic", "has_answers", "has_handbooks", "has_pairs", "has_systems", "has_routes",
-    "has_stress", "ratings_digest", "loaded_at", "terms", "manifest", "report",
+    "has_stress", "ratings_digest", "further_digest", "loaded_at", "terms", "manifest", "report",
 )  # fmt: skip
 RUN = f"select {', '.join(RUN_COLUMNS)} from run"
 
@@ -33,7 +33,7 @@ class Run:
     has_systems  it has answering systems
     has_routes   at least one of them routed questions to sources
     has_stress   it has stress tests of systems
-    ratings_digest  of the ratings of its pairs that the release has; "" if it has none
+    ratings_digest, further_digest  of the ratings and of the further verdicts that the release has; "" if it has none
     """
 
     run_id: str
@@ -49,6 +49,7 @@ class Run:
     has_routes: bool = False
     has_stress: bool = False
     ratings_digest: str = ""
+    further_digest: str = ""
     terms: dict[str, str] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)

@@ -15,6 +15,7 @@ create table run (            -- exactly one row
     has_routes  boolean not null,   -- false: no system routed a question to sources
     has_stress  boolean not null,   -- false: no stress tests
     ratings_digest varchar not null, -- sha256 over the files of ratings, which digest leaves out; empty: none
+    further_digest varchar not null, -- the same of further verdicts
     loaded_at   timestamp not null, -- UTC
     terms       json not null,      -- display words: {"handbook": "institute", "organ": "topic area"}
     manifest    json not null,      -- as the release has it

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 
 from audit.release.schema import STORED
-from audit.vocabulary import DISAGREEING, Label, sql_list
+from audit.vocabulary import DISAGREEING, FurtherKind, Label, sql_list
 
 JUDGED_PAIRS = f"""
 create view judged_pairs as   -- pairs with the two words that figures rest on; both are null where a pair is unscored:
@@ -31,6 +31,18 @@ select p.*,
 from judged_pairs p
 left join answers a on a.question = p.question and a.handbook = p.handbook_a
 left join answers b on b.question = p.question and b.handbook = p.handbook_b;
+create view second_verdicts as  -- of the second judge, of several the one with the most verdicts; one row per pair
+select question, least(handbook_a, handbook_b) as handbook_a, greatest(handbook_a, handbook_b) as handbook_b,
+       label, reasoning, unscored_reason, judge
+from further_verdicts semi join (
+    select judge from further_verdicts where kind = '{FurtherKind.SECOND}' group by judge order by count(*) desc, judge limit 1
+) using (judge)
+where kind = '{FurtherKind.SECOND}';
+create view pairs_read_twice as  -- `second`: null where no second judge was asked
+select p.*, s.label as second_label, s.reasoning as second_reasoning, s.judge as second_judge,
+       case when s.judge is null then null when s.label = p.label then 'confirmed'
+            when s.label <> p.label then 'another label' else 'unscored' end as second
+from judged_pairs p left join second_verdicts s using (question, handbook_a, handbook_b);
 """
 RULES = 2
 """Raised when a release is read by other rules, as with what counts as an absence: its store then has other content."""

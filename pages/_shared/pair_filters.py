@@ -24,6 +24,18 @@ from pages._shared.widgets import link, title_of
 
 LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
 MAX_WORDS = 8
+GROUNDS_FILTERS = {
+    "difference": ("differences", "Why the advice differs"),
+    "follow": ("follow_both", "Can one patient follow both?"),
+    "quotes": ("quotes", "What the judge quotes"),
+    "second": ("second", "What a second judge says"),
+}
+"""Parameter of the address -> field of `Filters`, and the title of its picker."""
+SAYS = {
+    "unsupported": "quotes words that are not in the answers", "confirmed": "second judge: the same label",
+    "another label": "second judge: another label", "unscored": "second judge: no label",
+    "yes": "one patient can follow both", "no": "nobody can follow both", "unclear": "unclear whether one can follow both",
+}  # fmt: skip
 
 
 def pick_filters(run: Run, names: dict[str, str]) -> Filters:
@@ -45,7 +57,10 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
                 else None
             )
             further = _more_filters(run, values, names)
-    _chosen({"label": _label_word, "handbook": named_by(names), "theme": named_by(titles), "evidence": named_by(WEAKNESSES)})
+    says = dict.fromkeys(GROUNDS_FILTERS, named_by(SAYS))
+    _chosen(
+        {"label": _label_word, "handbook": named_by(names), "theme": named_by(titles), "evidence": named_by(WEAKNESSES)} | says
+    )
     in_theme = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"] if theme_id else None
     return Filters(
         organs=tuple(organ),
@@ -65,6 +80,16 @@ def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str])
         "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
         "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),
         "evidence": tuple(pick_many("An answer was ...", tuple(WEAKNESSES), "evidence", named_by(WEAKNESSES))),
+        **_grounds_filters(values),
+    }
+
+
+def _grounds_filters(values: dict[str, list[str]]) -> dict[str, Any]:
+    """Filters by what the judge and a second judge say of a pair, each where the run has it."""
+    return {
+        field: tuple(pick_many(title, values[param], param, named_by(SAYS)))
+        for param, (field, title) in GROUNDS_FILTERS.items()
+        if values[param]
     }
 
 
@@ -100,7 +125,10 @@ def _label_word(label: str) -> str:
 
 # -- links to the page Re-judge ------------------------------------------------------------------------------------------
 
-FILTERS = ("words", "label", "organ", "topic", "subtopic", "theme", "significance", "center", "handbook", "phase", "evidence")
+FILTERS = (
+    "words", "label", "organ", "topic", "subtopic", "theme", "significance", "center", "handbook", "phase", "evidence",
+    *GROUNDS_FILTERS,
+)  # fmt: skip
 """The parameters in which the list of disagreements keeps its filters."""
 
 

@@ -17,6 +17,7 @@ from audit.metrics.question_positions import Holder, QuestionPositions, position
 from audit.queries.citations import citations
 from audit.queries.pair_view import (
     ABSENT,
+    CONFIRMED,
     NOT_ASKED,
     NOT_IN_RELEASE,
     PRESCREENED,
@@ -114,7 +115,9 @@ def verdict_html(run: Run, pair: Pair) -> Markup:
 def judgement_html(judgement: Judgement, status: str = "") -> Markup:
     """The same of a verdict; `status` is a sentence on it."""
     hits = partial(hits_html, words=searched_words())
-    return rendered("_shared/verdict.html", judgement=judgement, badges=_badges_html(judgement), status=status, hits=hits)
+    words = LABEL_WORDS[judgement.second_label or "unscored"]
+    badges = _badges_html(judgement)
+    return rendered("_shared/verdict.html", judgement=judgement, badges=badges, status=status, hits=hits, second_words=words)
 
 
 def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Markup:
@@ -196,6 +199,8 @@ def _badges_html(judgement: Judgement) -> Markup:
         badges += _badge_html(f"{judgement.significance} significance", SIGNIFICANCE_COLOURS[judgement.significance])
     if judgement.difference:
         badges += _badge_html(judgement.difference, LABEL_COLOURS["not asked"])
+    if judgement.second == CONFIRMED:
+        badges += _badge_html("confirmed by two judges", LABEL_COLOURS["not asked"])
     if judgement.quotes == UNSUPPORTED:
         badges += _badge_html("its quotes are not in the answers", LABEL_COLOURS["unscored"])
     return badges

@@ -1,4 +1,4 @@
-"""Judge: which judge labelled this run, how consistent its labels are in a repeat, and which replies were unreadable."""
+"""Judge: who labelled this run, and how its labels do next to raters, itself, a second judge, planted changes and dates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from markupsafe import Markup, escape
 
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names, interval, percent
-from audit.exports.sections.judge import CHECK_RATES, DIFFERENCES, DOUBTED, PLANTED, PROMPTS, QUOTES, READING, one_row_per_check
+from audit.exports.sections.judge import (
+    BY_BOTH,
+    CHECK_RATES,
+    DIFFERENCES,
+    DOUBTED,
+    DRIFT,
+    PLANTED,
+    PROMPTS,
+    QUOTES,
+    READING,
+    SECOND,
+    one_row_per_check,
+)
 from audit.formatting import fixed, shortened
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
@@ -29,12 +41,15 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import named_by, pick_one
+from pages._shared.rating_sources import rating_sources
 from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
 from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table
 from pages.judge.rated import rated_section
+from pages.judge.story import CSS_OF_STORY, story
 
 LEAD = (
-    "How far can the labels of this run be trusted? Who the judge was, how consistent it is, and which pairs it left unlabelled."
+    "How far can the labels of this run be trusted? Who the judge is, and how it does next to raters, itself, a second judge, "
+    "planted changes and earlier dates."
 )
 KAPPAS = ("kappa_quadratic", "kappa")
 FIGURES = {figure: words for figure, words in FIGURE_WORDS.items() if figure not in KAPPAS and figure != "beyond repeat"}
@@ -309,13 +324,19 @@ def _marked(text: str, item: PlantedItem, side: ChangedSide) -> Markup:
 with page("Judge", LEAD) as run:
     reading = load(READING.metric, run)
     judge_section(run, reading)
-    rated_section(run)
-    sections.show(run, DOUBTED)
-    sections.show(run, QUOTES)
-    sections.show(run, DIFFERENCES)
-    consistency_section(run)
-    planted_section(run)
-    replies_section(run, reading)
     prompts_section(run)
+    source = next(iter(rating_sources(run)), None)
+    st.header("How good is it, in short?", anchor=False)
+    st.html(CSS_OF_STORY)
+    story(run, source, reading)
+    rated_section(run, source)
+    consistency_section(run)
+    sections.show(run, SECOND)
+    sections.show(run, BY_BOTH)
+    planted_section(run)
+    sections.show(run, DRIFT)
+    for section in (DOUBTED, QUOTES, DIFFERENCES):
+        sections.show(run, section)
+    replies_section(run, reading)
     length_section(run)
     link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")

@@ -8,6 +8,7 @@ import streamlit as st
 from annotation.prevalence.judge_errors import JUDGE_ERRORS_TABLE, TIME_NOTE, judge_errors_by_group, judge_errors_in_time
 from annotation.ratings.table import Ratings
 from annotation.studies.item_groups import item_groups, pair_groups, rated_at, unrated_groups
+from annotation.studies.reasons import REASONS_TABLE, reason_agreement
 from audit.charts.errors_in_time import cusum_figure
 from audit.exports.table_model import with_population_column
 from audit.queries.human_ratings import human_ratings
@@ -17,7 +18,7 @@ from audit.tables import IntervalKind
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
-from pages._shared.rating_sources import RatingSource, rating_sources
+from pages._shared.rating_sources import RatingSource
 from pages._shared.widgets import chart, counts, csv_button, table
 
 FEW = 20
@@ -35,9 +36,8 @@ TOO_FEW = "{n} items have a time and a label by raters. Whether the judge errs m
 NO_TIMES = "Whether the judge errs more often over time is not known: these ratings came without times."
 
 
-def rated_section(run: Run) -> None:
+def rated_section(run: Run, source: RatingSource | None) -> None:
     """Errors by group and in order of time; nothing where nobody has rated pairs of the run."""
-    source = next(iter(rating_sources(run)), None)
     if source is None:
         return
     st.header("Where does the judge err?", anchor=False)
@@ -50,11 +50,24 @@ def rated_section(run: Run) -> None:
     with st.popover("How this is computed", icon=":material/functions:"):
         for note in JUDGE_ERRORS_TABLE.notes:
             st.text(note)
+    _reasons(run, source)
     st.header("Does the judge err more often over time?", anchor=False)
     if source.study_id:
         _in_time(run, source.ratings, rated_at(label_store(), source.study_id))
     else:
         counts(run, NO_TIMES)
+
+
+def _reasons(run: Run, source: RatingSource) -> None:
+    """Whether raters and the judge state the same reason; nothing where nobody stated one."""
+    if not source.study_id:
+        return
+    with open_store(run.path) as con:
+        reasons = reason_agreement(label_store(), source.study_id, con)
+    if reasons["n"].sum():
+        st.header(REASONS_TABLE.title, anchor=False)
+        table(reasons, "reasons", REASONS_TABLE.columns)
+        st.caption(escaped(REASONS_TABLE.notes[0]))
 
 
 def _groups(run: Run, source: RatingSource) -> tuple[pd.DataFrame, pd.DataFrame]:

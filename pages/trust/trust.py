@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain, combinations, repeat
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from annotation.agreement.comparisons import POPULATION, SAMPLE
-from annotation.agreement.estimates import MIN_ITEMS
-from annotation.agreement.sentences import capitalised, figure, kappa_words, share_words, undefined
+from annotation.agreement.sentences import capitalised, figure, share_words, undefined
 from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
-from annotation.prevalence.sentences import confirmed_words
-from annotation.ratings.gold import MAJORITY, confirmed_calls
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
 from audit.charts.style import interval, percent
@@ -25,18 +20,26 @@ from audit.exports.sections.pairs import DECISIONS
 from audit.exports.table_model import with_population_column
 from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.labels import disagreement_bounds
-from audit.metrics.planted import BY_EFFECT, MOVES, planted_changes
+from audit.metrics.planted import BY_EFFECT, planted_changes
 from audit.stats.intervals import wilson
 from audit.stats.misclassification import ErrorCounts
 from audit.store.runs import Run
-from audit.tables import Row
 from audit.terms import fill
-from audit.vocabulary import LABELS, PASSAGES_GENERATOR, Label
+from audit.vocabulary import PASSAGES_GENERATOR
 from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
 from pages._shared import sections
 from pages._shared.found_states import errors_of
+from pages._shared.judge_sentences import (
+    ORDER,
+    chance_words,
+    check_sentences,
+    judge_sentence,
+    label_sentence,
+    planted_sentences,
+    reference_of,
+)
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
@@ -155,7 +158,7 @@ def asked_again(run: Run) -> None:
     checks = load(judge_checks, run)
     effects = load(planted_changes, run, by=BY_EFFECT)
     own = effects[effects["judge"] == run.manifest.get("judge")]
-    for sentence in (*check_sentences(run, checks), *planted_sentences(own)):
+    for sentence in (*check_sentences(run, checks).values(), *planted_sentences(own)):
         st.markdown(say(run, "{sentence}", sentence=sentence))
     if missing := unmeasured_checks(run, checks):
         st.markdown(say(run, NOT_ASKED, kinds=listed(missing)))
@@ -225,17 +228,6 @@ def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
 # -- What is known of a judge's labels, in sentences ---------------------------------------------------------
 
 
-REFERENCES = {MAJORITY: "the label that the raters agree on", GOLD: "the label of the raters after adjudication"}
-ORDER = LABELS[::-1]
-"""Disagreements first: they are what a reader looks for, and rare enough to be wrong often."""
-FEW = " Few pairs: read this with care."
-
-
-def reference_of(source: RatingSource) -> str:
-    """What the judge is measured by: the adjudicated labels where there are any, else the label that raters agree on."""
-    return GOLD if GOLD in source.ratings.labels else MAJORITY
-
-
 # -- raters --------------------------------------------------------------------------------------------------
 
 
@@ -260,31 +252,6 @@ def rater_sentences(source: RatingSource) -> Iterator[str]:
             yield f"Shown the same pair again, {next(who)} gave the same label to {same:,} of {row['n']:,} ({share_words(row)})."
 
 
-def chance_words(source: RatingSource, first: str, second: str) -> str:
-    """Agreement beyond chance, in a sentence."""
-    if words := kappa_words(source.report, first, second):
-        return f"Agreement beyond chance, {words}."
-    reason = undefined(figure(source.report, first, second, source.report.scheme.headline))
-    return f"Agreement beyond chance is not defined ({reason})."
-
-
-# -- the judge -----------------------------------------------------------------------------------------------
-
-
-def judge_sentence(source: RatingSource) -> str:
-    """How often the judge gives the raters' label, for the rated pairs and weighted to the run."""
-    by = reference_of(source)
-    accuracy = figure(source.report, by, JUDGE, "accuracy")
-    if reason := undefined(accuracy):
-        return f"How often the judge gives {REFERENCES[by]} is not known ({reason})."
-    right = round(accuracy["value"] * accuracy["n"])
-    words = f"The judge gives {REFERENCES[by]} in {right:,} of {accuracy['n']:,} pairs ({share_words(accuracy)})."
-    if source.ratings.design is not None:
-        weighted = figure(source.report, by, JUDGE, "accuracy", scope=POPULATION)
-        words += "" if undefined(weighted) else f" Weighted to the run, that is {share_words(weighted)}."
-    return f"{words} {chance_words(source, by, JUDGE)}"
-
-
 def counted_sentence(source: RatingSource) -> str:
     """Which of the rated pairs the figures about the judge count."""
     counted = figure(source.report, reference_of(source), JUDGE, "accuracy")["n"]
@@ -296,59 +263,10 @@ def counted_sentence(source: RatingSource) -> str:
     return f"{words} {left_out:,} other rated pairs lack one of the two." if left_out else words
 
 
-def label_sentence(source: RatingSource, label: Label) -> str:
-    """Of the pairs to which the judge gave a label, how many raters confirm; of those that raters give it, how many it finds."""
-    by, scope = reference_of(source), SAMPLE if source.ratings.design is None else POPULATION
-    recall = figure(source.report, by, JUDGE, "recall", label.value, scope)
-    calls = confirmed_calls(source.ratings, label)
-    word, who = label.value.lower(), source.kind.words
-    if calls.rated:
-        confirmed = f"Of the pairs called {word}, {who} confirm {confirmed_words(calls)}."
-    else:
-        confirmed = f"The judge called none of the rated pairs {word}."
-    if undefined(recall):
-        return f"{confirmed} {capitalised(who)} called none {word}, so how many the judge misses is not known."
-    in_run = "; weighted to the run" if scope == POPULATION else ""
-    care = FEW if calls.rated < MIN_ITEMS or "too small" in recall["note"] else ""
-    span = interval(recall["low"], recall["high"], 0) or "unknown"
-    recall_words = f"{percent(recall['value'], 0)} of those that {who} call {word} (95 % interval {span}{in_run})"
-    return f"{confirmed} It finds {recall_words}.{care}"
-
-
-# -- asked again ---------------------------------------------------------------------------------------------
-
-
-def check_sentences(run: Run, checks: pd.DataFrame) -> Iterator[str]:
-    """One sentence per kind of check that was made (rows of `judge_checks`)."""
-    figures: Mapping[Any, Row] = checks.set_index(["kind", "figure"]).to_dict("index")
-    for kind, words in CHECK_WORDS.items():
-        changed, crossed = (figures[kind, name] for name in ("changed", "crossed"))
-        if changed["of"]:
-            moved = f"{crossed['count']:,} moved between agreement and disagreement ({_check_share(crossed)})"
-            relabelled = f"{changed['count']:,} of {changed['of']:,} pairs got another label ({_check_share(changed)})"
-            yield f"Asked again with {fill(run, words)}: {relabelled}; {moved}."
-
-
 def unmeasured_checks(run: Run, checks: pd.DataFrame) -> list[str]:
     """The kinds of check that were not made, in words."""
     made = checks[checks["figure"] == "changed"].set_index("kind")["of"]
     return [fill(run, words) for kind, words in CHECK_WORDS.items() if not made[kind]]
-
-
-def planted_sentences(effects: pd.DataFrame) -> Iterator[str]:
-    """One sentence for changes that must move the label and one for those that must not (rows by effect)."""
-    for row in effects.to_dict("records"):
-        if row["of"]:
-            must = (
-                "should change the label, it changed as expected"
-                if row["effect"] == MOVES
-                else "should not change it, it stayed the same"
-            )
-            yield f"After {row['of']:,} planted changes that {must} in {row['count']:,} ({_check_share(row)})."
-
-
-def _check_share(row: Row) -> str:
-    return f"{percent(row['value'])}, 95 % interval {interval(row['value_low'], row['value_high']) or 'unknown'}"
 
 
 with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:

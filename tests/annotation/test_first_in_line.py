@@ -24,8 +24,9 @@ from tests.support.loading import load
 from tests.support.studies import NOW, people
 from tests.support.tiny import handbook, release_from
 
-DOUBTED, UNSURE, QUOTE = NAMES
-# q1: c's label with a is one stray among agreements; q2: the judge cannot tell of bc; q3: of ab it quotes what nobody wrote
+DOUBTED, UNSURE, QUOTE, DIFFER = NAMES
+# q1: c's label with a is one stray among agreements; q2: the judge cannot tell of bc; q3: of ab it quotes what nobody wrote;
+# q4: a second judge calls ab divergent, and bc what the judge calls it
 TABLE = """
     q1 kidney ab=CONSISTENT ac=DIVERGENT/low bc=CONSISTENT ad=CONSISTENT bd=CONSISTENT cd=CONSISTENT
     q2 kidney ab=CONSISTENT ac=CONSISTENT bc=UNSCORED!none:abstained:x ad=CONSISTENT bd=CONSISTENT cd=UNSCORED!none:empty
@@ -44,6 +45,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "never written"
     )
     file.write_text(json.dumps(compared))
+    second = [("a", "b", "DIVERGENT"), ("c", "b", "CONSISTENT")]
+    verdicts = [
+        {"question_id": "q4", "handbook_a": a, "handbook_b": b, "kind": "second", "judge": "other", "label": label}
+        for a, b, label in second
+    ]
+    (release / "further_verdicts.jsonl").write_text("\n".join(map(json.dumps, verdicts)))
     return load(release, folder / "data").run
 
 
@@ -56,7 +63,7 @@ def test_each_reason_is_a_stratum_of_its_own_and_the_others_hold_the_rest(run: R
         sizes = stratum_sizes(con, by_organ=False, screened=True, first=True)
         without = stratum_sizes(con, by_organ=False)
     assert {key: n for key, n in sizes.items() if key[1] in NAMES} == {
-        ("DIVERGENT", DOUBTED): 1, ("unscored", UNSURE): 1, ("DIVERGENT", QUOTE): 1
+        ("DIVERGENT", DOUBTED): 1, ("unscored", UNSURE): 1, ("DIVERGENT", QUOTE): 1, ("CONSISTENT", DIFFER): 1
     }  # fmt: skip
     assert sizes["ABSENT", PRESCREENED] == 3
     assert sum(sizes.values()) == sum(without.values()) + 1  # the pair of which the judge could not tell
@@ -69,7 +76,7 @@ def test_they_are_drawn_in_full_and_their_verdicts_are_known_to_nobody_as_labels
     drawn = draw_study(lite, run, plan(), study_id="s", title="T", annotators=annotators, now=NOW)
     first = [stratum for stratum in drawn.strata if stratum.second in NAMES]
     assert [(stratum.stratum, stratum.weight) for stratum in first] == [
-        (f"DIVERGENT/{DOUBTED}", 1), (f"unscored/{UNSURE}", 1), (f"DIVERGENT/{QUOTE}", 1)
+        (f"DIVERGENT/{DOUBTED}", 1), (f"unscored/{UNSURE}", 1), (f"DIVERGENT/{QUOTE}", 1), (f"CONSISTENT/{DIFFER}", 1)
     ]  # fmt: skip
     assert (drawn.origin.pairs, drawn.origin.unscored) == (24, 1)
     table = labels_table(lite, "s")

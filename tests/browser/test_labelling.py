@@ -158,6 +158,8 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
     page.keyboard.press("c")
     page.keyboard.type("not sure at all")
     page.keyboard.press("Escape")
+    for _ in range(3):  # patients, amount, time
+        page.keyboard.press("d")
     page.keyboard.press("f")
     question = page.locator(".labelling-widget h2").inner_text()
     all_saved(page)
@@ -169,11 +171,13 @@ def test_a_reload_asks_for_no_password_and_brings_the_unsubmitted_choice_back(of
     expect(page.get_by_role("button", name=re.compile("unsure"))).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_label("Comment on this item")).to_have_value("not sure at all")
     expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
+    expect(page.get_by_role("button", name=re.compile("differs in: other time"))).to_be_enabled()
     page.keyboard.press("m")
     expect(page.locator(".labelling-widget h2")).not_to_have_text(question)
     all_saved(page)
     row = office.rows()[question]
     assert (row["label"], row["significance"], row["flagged"], row["comment"]) == ("DIVERGENT", "medium", True, "not sure at all")
+    assert row["difference"] == "other time"
 
 
 def test_u_goes_back_and_a_second_label_is_a_revision_of_the_same_item(office: Office) -> None:

@@ -44,6 +44,8 @@ OURS = {
     "position_cards.html": {"nothing_certain"},
     "planted_item.html": {"answer", "expected"},
     "replies.html": {"states[reply.state]"},
+    "story.html": {"part", "one.state", "one.line", "explained"},
+    "verdict.html": {"second_words"},
     "system_answers.html": {"criterion", "words"},
     "answer.html": {"range", "open_page(passage)"},
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},

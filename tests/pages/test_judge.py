@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from tests.pages.conftest import words_on
@@ -116,3 +119,23 @@ def test_a_kind_can_be_picked_and_shows_its_wordings(planted_run, open_page):
 
 def test_a_run_without_planted_changes_names_the_command(run, open_page):
     assert "audit stress judge RELEASE" in commands(open_page("judge"))
+
+
+def test_the_story_says_what_passes_fails_and_is_not_measured(tmp_path, data_dir, open_page):
+    """Five questions with three pairs each: the second judge confirms every disagreement and nothing else was measured."""
+    table = "\n".join(f"q{n} kidney ab=DIVERGENT/high!strict ac=CONSISTENT!strict bc=CONSISTENT!strict" for n in range(1, 41))
+    folder = release_from(tmp_path / "releases", table, judge="judge-1")
+    second = [
+        {"question_id": f"q{n}", "handbook_a": "a", "handbook_b": b, "kind": "second", "judge": "judge-1", "label": label}
+        for n in range(1, 41)
+        for b, label in (("b", "DIVERGENT"), ("c", "CONSISTENT"))
+    ]
+    (folder / "further_verdicts.jsonl").write_text("\n".join(map(json.dumps, second)))
+    run = load(folder, data_dir).run
+    at = open_page("judge", run=run.key)
+    (html,) = [block.proto.body for block in at.get("html") if 'class="judge-story"' in block.proto.body]
+    story = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+    assert "pass at least 80 % Of the disagreements of the run, it confirms 100.0 %" in story
+    assert "Both judges have the same name" in story
+    assert "not measured No panel of pairs was asked again at a later date." in story
+    assert "not measured Asked again with answers in the other order." in story

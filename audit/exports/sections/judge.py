@@ -17,6 +17,7 @@ from audit.metrics.grounds import differences, judge_quotes
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length, judge_reading
 from audit.metrics.planted import BY_VARIANT, planted_changes, planted_items, planted_labels
 from audit.metrics.prompts import prompts
+from audit.metrics.second_judge import judge_drift, rates_by_both, second_judge
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import Label
@@ -26,6 +27,8 @@ NO_PLANTED = (
     "planted.jsonl; `audit stress judge` writes it."
 )
 NO_QUOTES = "Run {key} has no quotes of its judge: whether its verdicts rest on the answers is unknown."
+NO_SECOND = "No second judge has read pairs of run {key}."
+NO_PANEL = "No panel of pairs of run {key} was asked again at a later date."
 NO_PROMPTS = "Run {key} has no prompts in full."
 NO_DIFFERENCES = "The judge of run {key} was not asked why advice differs."
 CHECK_RATES = (
@@ -62,6 +65,31 @@ DOUBTED = SectionSpec(
     empty="No label of this run is more likely wrong than right, by the other labels of its {question}.",
     sentence="Read these pairs first: nothing is changed in the run, and no rate leaves them out.",
     rows=8,
+)
+SECOND = SectionSpec(
+    second_judge,
+    key="second_judge",
+    heading="Does a second judge agree?",
+    empty="Not measured: no other model has read pairs of this run. Set one with AUDIT_JUDGE_URL and AUDIT_JUDGE_MODEL, then: "
+    "`audit judge RUN --second-judge --out RELEASE --load`.",
+    columns=("figure", "value", "count", "of"),
+    rows=14,
+)
+BY_BOTH = SectionSpec(
+    rates_by_both,
+    key="rates_by_both",
+    heading="Which rate changes if both judges must agree?",
+    below=True,
+    columns=("figure", "value", "of"),
+    digits=2,
+)
+DRIFT = SectionSpec(
+    judge_drift,
+    key="judge_drift",
+    heading="Does the judge change over time?",
+    empty="Not measured: no panel of pairs was asked again. `audit judge RUN --recheck --out RELEASE --load` draws one "
+    "and asks it, and asks the same pairs whenever it is run again.",
+    columns=("date", "judge", "revision", "figure", "value", "count", "of"),
 )
 PROMPTS = SectionSpec(
     prompts,
@@ -115,6 +143,9 @@ JUDGE_TABLES: tuple[TableMaker, ...] = (
     own_table(READING.metric, most_of("of", "pairs that the judge was asked about")),
     own_table(QUOTES.metric, most_of("of", "pairs with quotes"), missing=if_empty(NO_QUOTES)),
     own_table(DIFFERENCES.metric, most_of("of", "disagreeing pairs"), missing=if_empty(NO_DIFFERENCES)),
+    own_table(SECOND.metric, most_of("of", "pairs read by both judges"), missing=if_empty(NO_SECOND)),
+    own_table(BY_BOTH.metric, most_of("of", "pairs in which both answer"), missing=if_empty(NO_SECOND)),
+    own_table(DRIFT.metric, most_of("of", "pairs of the panel"), missing=if_empty(NO_PANEL)),
     own_table(prompts, lambda _, frame: f"{len(frame):,} prompts", missing=if_empty(NO_PROMPTS)),
     own_table(judge_length, most_of("of", "pairs in which both answer")),
     _planted(PLANTED.metric),

@@ -14,6 +14,7 @@ from audit.cli.conventions import FINDINGS, OK, add_json, count, note, print_res
 from audit.commands import STUDY_PAIRS, load_object
 from audit.jobs.processes import LOADING, Progress
 from audit.pipeline.cli.estimates import handbooks_text
+from audit.pipeline.cli.further_verdicts import add_further, judge_further
 from audit.pipeline.cli.model_calls import add_call_options, carry_out, model_for
 from audit.pipeline.cli.task_command import about_calls, print_estimate
 from audit.pipeline.judging.corpus import first_pairs
@@ -38,6 +39,7 @@ ABOUT = f"""{about_calls("RELEASE.journal")}
 A run without labels is judged for the first time: its pairs are all couples of handbooks that were asked the question.
 
 Exit code: 0 success, 1 written, but some verdicts could not be read or pairs were not asked, 2 nothing was written."""
+OUT_HELP = "folder to write, such as data/releases/again; with --second-judge or --recheck, that of the run's own release"
 PAIRS_HELP = (
     f"{ALL} (default); {SAMPLE} or {SAMPLE}:N, a random sample of the pairs that a judge was asked about (N: {DEFAULT_SAMPLE}); "
     f"{STUDY}:ID, the pairs of a study; or a CSV file with the columns question_id, handbook_a, handbook_b"
@@ -50,7 +52,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
     # A background job puts a Progress here that stores its figures (audit.cli.dashboard)
     parser.set_defaults(progress=Progress())
     parser.add_argument("run", metavar="RUN", help="run id or key")
-    parser.add_argument("--out", type=Path, required=True, metavar="RELEASE", help="folder to write, such as data/releases/again")
+    parser.add_argument("--out", type=Path, required=True, metavar="RELEASE", help=OUT_HELP)
     parser.add_argument("--pairs", type=_pair_selection, default=ALL, metavar="SELECTION", help=PAIRS_HELP)
     parser.add_argument(
         "--protocol",
@@ -75,6 +77,7 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder with your own prompts, named as in audit/pipeline/judging/templates (positions: ../positions/templates)",
     )
+    add_further(parser)
     add_call_options(parser, "release")
     load = parser.add_mutually_exclusive_group()
     load.add_argument("--load", action="store_true", help="load the release as a run when it is written")
@@ -96,6 +99,8 @@ def _pair_selection(text: str) -> str:
 def judge(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit judge RUN --out RELEASE`"""
     run = find_run(settings.store_dir, arguments.run)
+    if arguments.second_judge or arguments.recheck:
+        return judge_further(arguments, settings, run.run_id)
     # Checked first: a wrong --out must not be discovered after hours of calls
     check_output_folder(arguments.out)
     with open_store(run.path) as con:

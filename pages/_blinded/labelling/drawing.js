@@ -55,6 +55,8 @@ const drawing = {
       b.disabled = !disagrees
       b.setAttribute("aria-pressed", String(disagrees && b.dataset.significance === task.significance))
     })
+    const reason = this.one('[data-tool="difference"]')
+    if (reason) reason.querySelector("b").textContent = (disagrees && task.difference) || "not stated"
     this.one('[data-tool="flag"]')?.setAttribute("aria-pressed", String(task.flagged))
     const text = this.one("textarea")
     if (this.drawn !== task.assignment) { text.value = task.comment; this.drawn = task.assignment }

@@ -58,9 +58,9 @@ class LabellingWidget {
   // -- to the server --------------------------------------------------------------------------------------------------
 
   post(kind, task) {
-    const { assignment, label, significance, flagged, comment, marks, revision } = task
+    const { assignment, label, significance, difference, flagged, comment, marks, revision } = task
     const key = `${this.sender}/${++this.eventCount}`
-    this.outbox.push({ key, kind, assignment, label, significance, flagged, comment, marks, revises: revision })
+    this.outbox.push({ key, kind, assignment, label, significance, difference, flagged, comment, marks, revises: revision })
     this.flush()
   }
 
@@ -79,7 +79,8 @@ class LabellingWidget {
   label(label) {
     if (!this.task) return
     const significance = this.task.label === label && this.disagreeing.has(label) ? this.task.significance : null
-    Object.assign(this.task, { label, significance })
+    const difference = this.disagreeing.has(label) ? this.task.difference : null
+    Object.assign(this.task, { label, significance, difference })
     if (this.decides) return this.giveReason()
     if (!this.disagreeing.has(label)) return this.submit()
     this.post("draft", this.task)
@@ -91,6 +92,15 @@ class LabellingWidget {
     this.task.significance = word
     if (this.decides) this.giveReason()
     else this.submit()
+  }
+
+  // Optional: one key goes through the reasons, and then back to none. The key of the significance saves.
+  difference() {
+    if (!this.task || !this.disagreeing.has(this.task.label)) return
+    const reasons = this.one('[data-tool="difference"]').dataset.reasons.split("|")
+    this.task.difference = reasons[reasons.indexOf(this.task.difference) + 1] ?? null
+    this.draft()
+    this.draw()
   }
 
   isComplete(task) { return Boolean(task?.label) && (!this.disagreeing.has(task.label) || Boolean(task.significance)) }
@@ -193,7 +203,7 @@ class LabellingWidget {
       u: () => this.back(), n: () => this.forward(), c: () => this.one("textarea").focus(),
       "?": () => this.rubric(), r: () => this.reference(), enter: () => this.submit(),
     }
-    if (!this.decides) Object.assign(keys, { f: () => this.flag(), g: () => this.items(), s: () => this.mark() })
+    if (!this.decides) Object.assign(keys, { f: () => this.flag(), g: () => this.items(), s: () => this.mark(), d: () => this.difference() })
     RECENT_KEYS.forEach((key, index) => { keys[key] = () => this.openRecent(index) })
     for (const { dataset } of this.all("button.label")) keys[dataset.key] = () => this.label(dataset.label)
     this.onKey = (event) => {

@@ -13,7 +13,7 @@ from annotation.label_store.engine import StudyError
 from annotation.label_store.rationales import MarkedSentence
 from annotation.schemes import SCHEMES, Scheme
 from audit.text.sentences import sentence_spans
-from audit.vocabulary import SIGNIFICANCES
+from audit.vocabulary import DIFFERENCES, SIGNIFICANCES
 from pages._blinded.labelling import rubric_html
 from pages._blinded.templates import rendered
 
@@ -26,6 +26,7 @@ STYLE = (HERE / "widget.css").read_text(encoding="utf-8")
 def _component(scheme: Scheme, deciding: bool) -> Any:
     name = f"{scheme.name.replace('-', '_')}_{'adjudication' if deciding else 'labelling'}_widget"
     values = {"scheme": scheme, "deciding": deciding, "significances": SIGNIFICANCES, "rubric": rubric_html(scheme)}
+    values |= {"differences": DIFFERENCES}
     html = rendered("_blinded/labelling/widget.html", **values)
     return st.components.v2.component(name, html=html, css=STYLE, js=SCRIPT)
 

@@ -262,7 +262,8 @@ def choice_of(event: Event, task: LabellingTask | None) -> Choice:
     """The choice in an event about a task. Raises StudyError where a marked sentence is not in its answers."""
     label, significance = event.get("label"), event.get("significance")
     rationale = rationale_of(event.get("marks") or [], (task.first, task.second)) if task else ()
-    return Choice(label or None, significance or None, bool(event.get("flagged")), str(event.get("comment") or ""), rationale)
+    comment, difference = str(event.get("comment") or ""), event.get("difference") or None
+    return Choice(label or None, significance or None, bool(event.get("flagged")), comment, rationale, difference)
 
 
 def task_view(task: LabellingTask, reference_opened: bool = False) -> dict[str, Any]:
@@ -276,4 +277,5 @@ def task_view(task: LabellingTask, reference_opened: bool = False) -> dict[str, 
         "significance": choice.significance, "flagged": choice.flagged, "comment": choice.comment,
         "has_reference": task.reference is not None, "reference": task.reference if reference_opened else None,
         "sentences": [browser_ranges(text) for text in answers], "marks": marks_of(choice.rationale, answers),
+        "difference": choice.difference,
     }  # fmt: skip

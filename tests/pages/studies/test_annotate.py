@@ -45,7 +45,7 @@ def test_the_browser_gets_the_next_items_and_only_what_is_on_screen(session, sto
     assert [task["position"] for task in tasks] == list(range(1, TASKS_AHEAD + 1))
     assert set(tasks[0]) == {
         "assignment", "position", "calibration", "question", "first", "second", "first_name", "second_name", "revision",
-        "label", "significance", "flagged", "comment", "has_reference", "reference",
+        "label", "significance", "flagged", "comment", "difference", "has_reference", "reference",
         "sentences", "marks",
     }  # fmt: skip
     assert (tasks[0]["first_name"], tasks[0]["second_name"]) == (None, None)
