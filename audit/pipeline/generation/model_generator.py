@@ -61,7 +61,7 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
 def evidence_room(prompt: Prompt, context: int) -> int:
     """The characters of evidence that fit into a prompt of `context` tokens."""
     instructions = len(prompt.system) + len(prompt.user)
-    available = int((context - prompt.max_tokens) * CHARACTERS_PER_TOKEN)
+    available = int((context - prompt.reply_tokens) * CHARACTERS_PER_TOKEN)
     return max(0, available - instructions - RESERVED_CHARACTERS)
 
 
