@@ -68,7 +68,8 @@ async def probe_endpoint(
             return CheckedEndpoint(named, context)
         body = {"model": model, **PROBE_BODY, **thinking_fields(endpoint.thinking)}
         body["max_tokens"] += endpoint.thinking
-        _check_schema(endpoint, await _ask_patiently(client, Call(body, "probe", "probe")))
+        reply = await _ask_patiently(client, Call(body, "probe", "probe"))
+        _check_schema(endpoint, reply)
         if longest:
             reply = await _ask_patiently(client, longest)
             # vLLM would not refuse it, but shorten the answer and report only `length`.
