@@ -21,6 +21,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -322,6 +323,8 @@ def main() -> int:
     arguments = parser.parse_args()
     # Where Python may not keep its bytecode, each start would compile torch and vLLM again: minutes
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Else a server would outlive the script that is stopped
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     place, wanted = Place(arguments.folder.resolve()), set(arguments.steps)
     install(place)
     work = place.folder / "work"

@@ -129,14 +129,19 @@ class Server:
 @contextmanager
 def serving(place: Place, name: str, *more: str, port: int = 0) -> Iterator[Server]:
     """A server of one model, once it answers; `more` are further options. Raises RuntimeError where it does not start."""
+    command = [str(place.vllm), "serve", str(place.model(name)), "--served-model-name", name, *options(name), *more]
+    with started(command, place.folder / f"{name}.log", environment(), port) as server:
+        yield server
+
+
+@contextmanager
+def started(command: Sequence[str], log_file: Path, ours: dict[str, str], port: int = 0) -> Iterator[Server]:
+    """A `vllm serve` by any command, which gets its address here; killed at the end. RuntimeError where it does not start."""
     port = port or free_ports(1)[0]
-    command = [
-        str(place.vllm), "serve", str(place.model(name)), "--served-model-name", name, "--host", "127.0.0.1", "--port",
-        str(port), "--enable-prompt-tokens-details", *options(name), *more,
-    ]  # fmt: skip
+    words = [*command, "--host", "127.0.0.1", "--port", str(port), "--enable-prompt-tokens-details"]
     began = time.monotonic()
-    with (place.folder / f"{name}.log").open("ab") as log:
-        process = subprocess.Popen(command, env=environment(), stdout=log, stderr=log, start_new_session=True)
+    with log_file.open("ab") as log:
+        process = subprocess.Popen(words, env=ours, stdout=log, stderr=log, start_new_session=True)
         server = Server(f"http://127.0.0.1:{port}/v1", process, 0.0)
         try:
             _until_ready(server, log.name)

@@ -169,6 +169,9 @@ class FaultServer:
     async def report_version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": self.version}) if self.version else web.Response(status=404)
 
+    async def report_health(self, _: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
     async def tokenize(self, request: web.Request) -> web.Response:
         body = await request.json()
         words = sum(len(str(part["content"]).split()) for part in body["messages"])
@@ -179,6 +182,7 @@ class FaultServer:
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/version", self.report_version)
+        app.router.add_get("/health", self.report_health)
         app.router.add_post("/tokenize", self.tokenize)
         return app
 
