@@ -155,9 +155,11 @@ def figures(journal: Path) -> Figures:
 
 def unread_of(record: dict[str, Any]) -> int:
     """Items that a command could not read, in whichever words it counts them."""
-    unscored = record.get("unscored", record.get("unread", 0))
-    number = sum(unscored.values()) if isinstance(unscored, dict) else int(unscored)
-    return number + int(record.get("not_asked", 0))
+    return _total(record.get("unscored", record.get("unread", record.get("reasons", 0)))) + _total(record.get("not_asked", 0))
+
+
+def _total(value: Any) -> int:
+    return sum(map(_total, value.values())) if isinstance(value, dict) else int(value)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------------
@@ -285,6 +287,7 @@ def learnt(bench: Bench, wanted: Collection[str]) -> None:
     with serving(bench.place, LEARNT, *NO_WHITE_SPACE) as server:
         port = int(server.url.rsplit(":", 1)[1].split("/")[0])
         ours = endpoint_of(server, LEARNT, 4)
+        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", LEARNT)
         if "others" in wanted:
             others(bench, ours)
         if "judge" in wanted:
@@ -337,8 +340,8 @@ def main() -> int:
         if name in wanted or (name == "learnt" and wanted & {"judge", "others"}):
             try:
                 part()
-            except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
-                bench.fault(f"{name}: {error}")
+            except Exception as error:  # the other parts take minutes each, and go on
+                bench.fault(f"{name}: {type(error).__name__}: {error}")
     print("\n" + text_table([HEAD, *bench.rows]))
     print("\n".join(bench.faults) or "Everything held.")
     return bool(bench.faults)

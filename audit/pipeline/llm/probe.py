@@ -71,7 +71,8 @@ async def probe_endpoint(
         reply = await _ask_patiently(client, Call(body, "probe", "probe"))
         _check_schema(endpoint, reply)
         if longest:
-            reply = await _ask_patiently(client, longest)
+            # A whole reply may take a slow model minutes, and only the length of the prompt is asked for
+            reply = await _ask_patiently(client, replace(longest, body={**longest.body, "max_tokens": 1}))
             # vLLM would not refuse it, but shorten the answer and report only `length`.
             if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
                 raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
