@@ -70,13 +70,16 @@ async def probe_endpoint(
         body["max_tokens"] += endpoint.thinking
         reply = await _ask_patiently(client, Call(body, "probe", "probe"))
         _check_schema(endpoint, reply)
-        if longest:
-            # A whole reply may take a slow model minutes, and only the length of the prompt is asked for
+        checked = CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
+    if longest:
+        # Waits as long as a run would: it is known by now that the server works, and a slow one reads a long prompt for minutes.
+        async with Client(endpoint, limits) as client:
+            # A whole reply would take longer still, and only the length of the prompt is asked for.
             reply = await _ask_patiently(client, replace(longest, body={**longest.body, "max_tokens": 1}))
-            # vLLM would not refuse it, but shorten the answer and report only `length`.
-            if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
-                raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
-        return CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
+        # vLLM would not refuse it, but shorten the answer and report only `length`.
+        if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
+            raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
+    return checked
 
 
 def too_long(longest: Call | None, prompt_tokens: int, context: int | None) -> str:
