@@ -4,12 +4,11 @@
 
 Installs the CPU build of vLLM into an environment of its own in DIR (default: the user's cache; 4 GB), makes two models that it
 can serve, and puts the demo to them with the commands that a user has:
-    probe       a server that writes white space for ever is recognised, and another is accepted
-    judge       structured (both orders), label_only, positions, absence; the server is killed in the middle, and the same command
-                continues from the journal
-    others      the eight criteria, MedRGB's tests, planted changes
+    protocols   structured (both orders), label_only, positions, absence, eight criteria, measures by evidence, MedRGB's tests,
+                planted changes; then the server is killed in the middle, and the same command continues from the journal. With
+                random weights also thinking within a budget, and the prefix cache by the order of the calls
     batch       two shards by `vllm run-batch` under SLURM, collected (needs Debian's slurm-wlm)
-    random      a tiny model with random weights: a verdict, thinking within a budget, the prefix cache by order of the calls
+    probe       guided decoding as vLLM has it by default, which writes white space for ever with many models
 Columns: calls; replies that the program could read; prompt tokens and the share that the prefix cache had; reply tokens; seconds
 of the whole command and calls a second. The models have 270 million parameters and none that learnt anything: nothing here says
 how good a judge is.
@@ -28,7 +27,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +54,7 @@ from tests.support.slurm import ENDED, NoSlurmError, one_node
 ROOT = Path(__file__).parents[1]
 DEMO, RUN = "demo-small-2057", "demo"
 THINKING = 64
+PARSER = {LEARNT: (), RANDOM: ("--reasoning-parser", "qwen3")}
 PLANTED = ("negation", "amount")
 HEAD = ("step", "calls", "read", "prompt tokens", "from the cache", "reply tokens", "s", "calls/s", "")
 
@@ -66,6 +66,7 @@ class Bench:
     place: Place
     work: Path
     size: int
+    name: str
     rows: list[tuple[str, ...]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
@@ -167,6 +168,7 @@ def _total(value: Any) -> int:
 
 def prepare(bench: Bench) -> None:
     """The demo, unpacked and loaded."""
+    bench.work.mkdir(parents=True)
     with tarfile.open(ROOT / "data" / "demo" / f"{DEMO}.tar.xz") as archive:
         archive.extractall(bench.work, filter="data")
     bench.audit("load", bench.release, "--json")
@@ -175,9 +177,9 @@ def prepare(bench: Bench) -> None:
 def probe_default(bench: Bench) -> None:
     """Guided decoding as vLLM has it by default: endless white space, which the probe must name with its cure."""
     words = ("judge", RUN, "--out", bench.work / "white", "--pairs", "sample:2", "--json")
-    with serving(bench.place, LEARNT) as server:
-        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", LEARNT)
-        ran = bench.audit(*words, server=endpoint_of(server, LEARNT, 4), allowed=(0, 1, 2))
+    with serving(bench.place, bench.name, *PARSER[bench.name]) as server:
+        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", bench.name)
+        ran = bench.audit(*words, server=endpoint_of(server, bench.name, 4), allowed=(0, 1, 2))
     if ran.code == 2 and "disable_any_whitespace" in ran.err:
         bench.row("probe, vLLM as it comes", 1, "-", "-", "-", "-", round(ran.seconds), "-", "refused: endless white space")
     elif ran.code == 2:
@@ -202,7 +204,7 @@ def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> Server:
     """The server dies while it is asked; another takes its place, and the same command asks only the rest."""
     out, journal = bench.work / "killed", bench.work / "killed.journal"
     words = [sys.executable, "-m", "audit", "judge", RUN, "--out", str(out), "--pairs", f"sample:{2 * bench.size}", "--json"]
-    ours = {**environment(), "AUDIT_DATA_DIR": str(bench.work / "data"), **endpoint_of(server, LEARNT, 2)}
+    ours = {**environment(), "AUDIT_DATA_DIR": str(bench.work / "data"), **endpoint_of(server, bench.name, 2)}
     command = subprocess.Popen(words, env=ours, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while command.poll() is None and not (journal.is_file() and figures(journal).keys >= 2):
         time.sleep(0.5)
@@ -212,7 +214,7 @@ def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> Server:
     if command.returncode != 2 or "could not be reached" not in said:
         bench.fault(f"killed: exit code {command.returncode}, {said[-300:]}")
     server = again()
-    ran = bench.audit(*words[3:], server=endpoint_of(server, LEARNT, 2))
+    ran = bench.audit(*words[3:], server=endpoint_of(server, bench.name, 2))
     whole = figures(journal)
     if whole.answered_twice:
         bench.fault(f"killed: {whole.answered_twice} calls were answered twice")
@@ -228,7 +230,7 @@ def others(bench: Bench, server: dict[str, str]) -> None:
         ("evidence", f"{name}.evidence", ("systems", "judge", bench.release, "--limit", "1", "--protocol", "evidence")),
         (
             "stress, MedRGB",
-            f"{name}.stress.{LEARNT}",
+            f"{name}.stress.{bench.name}",
             ("stress", "run", bench.release, "--sizes", "5", "--shares", "100", "--limit", "1"),
         ),
         (
@@ -244,7 +246,7 @@ def others(bench: Bench, server: dict[str, str]) -> None:
 
 def batch(bench: Bench) -> None:
     """Two shards under SLURM. Its node has no GPU, and room for one vLLM at a time."""
-    model, folder, out = str(bench.place.model(LEARNT)), bench.work / "batch", bench.work / "collected"
+    model, folder, out = str(bench.place.model(bench.name)), bench.work / "batch", bench.work / "collected"
     server = {"AUDIT_JUDGE_MODEL": model}
     words = ("judge", RUN, "--out", out, *bench.sample, "--json")
     bench.audit(*words, "--emit-batch", folder, "--shards", "2", server=server)
@@ -253,7 +255,7 @@ def batch(bench: Bench) -> None:
     began = time.monotonic()
     try:
         with one_node(Path(tempfile.mkdtemp(prefix="slurm-"))) as slurm:
-            ours = {"VLLM": str(bench.place.vllm), "VLLM_ARGS": " ".join(options(LEARNT)), "VLLM_CPU_KVCACHE_SPACE": "1"}
+            ours = {"VLLM": str(bench.place.vllm), "VLLM_ARGS": " ".join(options(bench.name)), "VLLM_CPU_KVCACHE_SPACE": "1"}
             more = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLLM_NO_USAGE_STATS": "1"}
             job = slurm.submit("ask.sbatch", folder, "--array=0-1%1", **ours, **more)
             slurm.until(lambda: slurm.states(job) <= ENDED, timeout_s=2_400)
@@ -282,69 +284,57 @@ def prefix(bench: Bench, server: Server, pairs: int = 60) -> None:
         bench.row(f"prefix cache, {order}", pairs, "-", "-", f"{share:.1%}", pairs, round(seconds), pairs / seconds, words)
 
 
-def learnt(bench: Bench, wanted: Collection[str]) -> None:
-    """The steps of one server of the model that has learnt something, and of the one that follows it when it is killed."""
-    with serving(bench.place, LEARNT, *NO_WHITE_SPACE) as server:
+def protocols(bench: Bench) -> None:
+    """The steps of one server, and of the one that follows it when it is killed."""
+    served = (*NO_WHITE_SPACE, *PARSER[bench.name])
+    with serving(bench.place, bench.name, *served) as server:
         port = int(server.url.rsplit(":", 1)[1].split("/")[0])
-        ours = endpoint_of(server, LEARNT, 4)
-        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", LEARNT)
-        if "others" in wanted:
-            others(bench, ours)
-        if "judge" in wanted:
-            judge(bench, ours, "structured, both orders", *bench.sample, "--swap")
-            judge(bench, ours, "label_only", *bench.sample, "--protocol", "label_only")
-            judge(bench, ours, "positions", *bench.sample, "--protocol", "positions")
-            judge(bench, ours, "absence", *bench.sample, "--absence", "check")
-            again = serving(bench.place, LEARNT, *NO_WHITE_SPACE, port=port)
-            try:
-                killed(bench, server, again.__enter__)
-            finally:
-                again.__exit__(None, None, None)
+        ours = endpoint_of(server, bench.name, 4)
+        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", bench.name)
+        if bench.name == RANDOM:
+            prefix(bench, server)
+            judge(bench, {**ours, "AUDIT_JUDGE_THINKING": str(THINKING)}, f"thinking, at most {THINKING} tokens", *bench.sample)
+        judge(bench, ours, "structured, both orders", *bench.sample, "--swap")
+        judge(bench, ours, "label_only", *bench.sample, "--protocol", "label_only")
+        judge(bench, ours, "positions", *bench.sample, "--protocol", "positions")
+        judge(bench, ours, "absence", *bench.sample, "--absence", "check")
+        others(bench, ours)
+        again = serving(bench.place, bench.name, *served, port=port)
+        try:
+            killed(bench, server, again.__enter__)
+        finally:
+            again.__exit__(None, None, None)
 
 
-def random(bench: Bench) -> None:
-    """All steps with random weights: whatever it writes, it writes at once."""
-    with serving(bench.place, RANDOM, *NO_WHITE_SPACE, "--reasoning-parser", "qwen3") as server:
-        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", RANDOM)
-        judge(bench, endpoint_of(server, RANDOM, 8), "structured, random weights", *bench.sample)
-        prefix(bench, server)
-        thinking = {**endpoint_of(server, RANDOM, 8), "AUDIT_JUDGE_THINKING": str(THINKING)}
-        judge(bench, thinking, f"thinking, at most {THINKING} tokens", *bench.sample)
-
-
-STEPS = ("probe", "judge", "others", "batch", "random")
+STEPS = {"protocols": protocols, "batch": batch, "probe": probe_default}
 
 
 def main() -> int:
     """Read the command line; the exit code is 1 where something did not hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--folder", type=Path, default=default_folder(), help="where vLLM and the models are (default: %(default)s)"
-    )
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="of vLLM and the models (default: %(default)s)")
     parser.add_argument("--size", type=int, default=6, help="pairs of a step (default: %(default)s)")
-    parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS)
+    parser.add_argument("--models", nargs="+", choices=(RANDOM, LEARNT), default=(RANDOM, LEARNT))
+    parser.add_argument("--steps", nargs="+", choices=STEPS, default=tuple(STEPS))
     arguments = parser.parse_args()
     # Where Python may not keep its bytecode, each start would compile torch and vLLM again: minutes
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Else a server would outlive the script that is stopped
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    place, wanted = Place(arguments.folder.resolve()), set(arguments.steps)
+    place, rows, faults = Place(arguments.folder.resolve()), list[tuple[str, ...]](), list[str]()
     install(place)
-    work = place.folder / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
-    bench = Bench(place, work, arguments.size)
-    prepare(bench)
-    parts = {"learnt": lambda: learnt(bench, wanted), "random": lambda: random(bench), "probe": lambda: probe_default(bench)}
-    for name, part in {**parts, "batch": lambda: batch(bench)}.items():
-        if name in wanted or (name == "learnt" and wanted & {"judge", "others"}):
+    shutil.rmtree(place.folder / "work", ignore_errors=True)
+    for name in arguments.models:
+        bench = Bench(place, place.folder / "work" / name, arguments.size, name, rows, faults)
+        prepare(bench)
+        for step in arguments.steps:
             try:
-                part()
-            except Exception as error:  # the other parts take minutes each, and go on
-                bench.fault(f"{name}: {type(error).__name__}: {error}")
-    print("\n" + text_table([HEAD, *bench.rows]))
-    print("\n".join(bench.faults) or "Everything held.")
-    return bool(bench.faults)
+                STEPS[step](bench)
+            except Exception as error:  # the other steps take minutes each, and go on
+                bench.fault(f"{name}, {step}: {type(error).__name__}: {error}")
+    print("\n" + text_table([HEAD, *rows]))
+    print("\n".join(faults) or "Everything held.")
+    return bool(faults)
 
 
 if __name__ == "__main__":

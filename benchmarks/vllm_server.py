@@ -108,7 +108,14 @@ def environment() -> dict[str, str]:
 
 def options(name: str) -> list[str]:
     """The options of vLLM for a model, as a server and in a batch."""
-    return ["--max-model-len", str(CONTEXT[name]), "--dtype", "bfloat16", "--enforce-eager", *ROOM[name]]
+    return ["--max-model-len", str(CONTEXT[name]), "--dtype", _number_type(), "--enforce-eager", *ROOM[name]]
+
+
+def _number_type() -> str:
+    """bfloat16 where the processor computes with it: elsewhere vLLM falls back on something many times slower than float32."""
+    about = Path("/proc/cpuinfo")
+    flags = about.read_text(encoding="utf-8", errors="replace") if about.is_file() else ""
+    return "bfloat16" if "avx512_bf16" in flags or "amx_bf16" in flags or "avx512f" in flags else "float32"
 
 
 @dataclass
