@@ -211,7 +211,7 @@ def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> Server:
     server.kill()
     _, said = command.communicate(timeout=600)
     stored = figures(journal)
-    if command.returncode != 2 or "could not be reached" not in said:
+    if command.returncode != 2 or "the same command continues from there" not in said:
         bench.fault(f"killed: exit code {command.returncode}, {said[-300:]}")
     server = again()
     ran = bench.audit(*words[3:], server=endpoint_of(server, bench.name, 2))
