@@ -43,6 +43,7 @@ GROUPS = {
     "account": "Accounts of the people who sign in.",
     "backup": "One archive of what people and models made here and nothing can make again.",
     "journal": "Replies of models that were paid for.",
+    "models": "Models on this machine.",
     "example": "Examples that come with the program.",
     "jobs": "Background work that the dashboard started.",
     "help": "Reference texts.",
@@ -142,6 +143,10 @@ COMMANDS = (
     Command(
         "stress judge", "Plant changes with a known effect in answers, and ask a judge before and after each.",
         "audit.pipeline.cli.stress_judge:judge",
+    ),
+    Command(
+        "models check", "Start a model file on this machine, and say what it can do and how long a run would take.",
+        "audit.pipeline.cli.models:check",
     ),
     Command(
         "journal recover", "Save the replies that can still be read of a damaged journal.",

@@ -12,6 +12,7 @@ from audit.errors import AuditError
 
 MAX_PORT = 65_535
 MAX_LOG_DAYS = 36_500
+MAX_THINKING = 100_000
 Network = IPv4Network | IPv6Network
 
 
@@ -112,6 +113,7 @@ class Settings:
     AUDIT_JUDGE_MODEL       the model's name there (default: the only one that the endpoint lists)
     AUDIT_JUDGE_KEY         its key, where it needs one; never printed
     AUDIT_JUDGE_CONCURRENCY maximum number of open calls, over all endpoints (default: 64)
+    AUDIT_JUDGE_THINKING    tokens in which a model may think before each reply; 0: it is asked not to think (default: 0)
     AUDIT_MAX_ARCHIVE_MB    an archive that unpacks to more is refused (default: 20000)
     AUDIT_MAX_OBJECT_MB     a single JSON object larger than this is quarantined (default: 512)
     """
@@ -134,6 +136,7 @@ class Settings:
     judge_model: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_MODEL", "").strip())
     judge_key: str = field(default_factory=lambda: os.environ.get("AUDIT_JUDGE_KEY", "").strip(), repr=False)
     judge_concurrency: int = field(default_factory=lambda: _integer("AUDIT_JUDGE_CONCURRENCY", 64))
+    judge_thinking: int = field(default_factory=lambda: _integer("AUDIT_JUDGE_THINKING", 0, 0, MAX_THINKING))
     max_archive_bytes: int = field(default_factory=lambda: _integer("AUDIT_MAX_ARCHIVE_MB", 20_000) * 2**20)
     max_object_bytes: int = field(default_factory=lambda: _integer("AUDIT_MAX_OBJECT_MB", 512) * 2**20)
 

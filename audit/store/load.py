@@ -56,7 +56,7 @@ from audit.store.load_tables import (
 )
 from audit.store.load_themes import load_themes
 from audit.store.record_reader import LoadState, RecordReader
-from audit.store.runs import Run, read_run, run_in, store_path, store_problem
+from audit.store.runs import Run, chosen_pairs, read_run, run_in, store_path, store_problem
 from audit.store.tables import layout as tables_layout
 from audit.store.tables import store_schema
 from audit.vocabulary import composed, concerns
@@ -298,7 +298,8 @@ def reconcile(
         return [*declared, *answers]
     against_answers = _check_labels(pairs.labels_and_answers, state) if counts["pairs"] else []
     matrices = _check_matrices(comparisons, report)
-    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected), matrices, *against_answers]
+    chosen = chosen_pairs(manifest)
+    return [*declared, *answers, *_check_pairs(comparisons, counts["pairs"], expected, chosen), matrices, *against_answers]
 
 
 @dataclass(frozen=True)
@@ -359,7 +360,16 @@ def _check_declared_count(name: str, declared: Any, loaded: int) -> Check:
     return Check(f"{name}_declared", declared, loaded, declared == loaded, message)
 
 
-def _check_pairs(comparisons: Collection[ComparisonCounts], loaded: int, expected: ExpectedCounts) -> Iterator[Check]:
+def _check_pairs(
+    comparisons: Collection[ComparisonCounts], loaded: int, expected: ExpectedCounts, chosen: str
+) -> Iterator[Check]:
+    # Its manifest declares how many there are, which is checked; that there are more in the run that it judges is no gap
+    if chosen:
+        message = (
+            f"pairs: {loaded:,} loaded, chosen ({chosen}) among the {expected.pairs:,} of these questions ({expected.paired})."
+        )
+        yield Check("pairs_overall", None, loaded, None, message)
+        return
     listed = [comparison for comparison in comparisons if comparison.n_listed is not None]
     if listed:
         per_file = sum(comb(comparison.n_listed or 0, 2) for comparison in listed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -168,9 +168,12 @@ def newest_full_run(runs: Sequence[Run]) -> Run:
 
     Runs that re-judge a selection of another run's pairs are skipped: their rates apply to the selection alone.
     """
-    return next((run for run in runs if not _is_selection(run)), runs[0])
+    return next((run for run in runs if not chosen_pairs(run.manifest)), runs[0])
 
 
-def _is_selection(run: Run) -> bool:
-    judge = run.manifest.get("judge_settings")
-    return isinstance(judge, dict) and "source_digest" in judge and judge.get("pairs") != "all"
+def chosen_pairs(manifest: Mapping[str, object]) -> str:
+    """How the pairs of a release were chosen among those of the run that it judges again; "" where they are all."""
+    judge = manifest.get("judge_settings")
+    if not isinstance(judge, dict) or "source_digest" not in judge or judge.get("pairs") == "all":
+        return ""
+    return str(judge.get("pairs") or "in a way that is not stated")

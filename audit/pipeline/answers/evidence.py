@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -14,6 +14,9 @@ from audit.text.documents import Document, Section
 from audit.text.statements import leads_at
 from audit.vocabulary import concerns
 
+# With less, a model reads a few passages better than all the text that would just fit.
+SMALL_CONTEXT = 16_000
+MOST_IN_SMALL = 6
 FULL_DOCUMENT = "full_document"
 """Prefix of the retrieval modes that use the full handbook: full_document, full_document_fallback."""
 BRACKETED_NUMBER = re.compile(r"\[(\s*\d[^\[\]]*)\]")
@@ -94,11 +97,15 @@ def _pages_between(section: Section, start: int, end: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The passages in the prompt, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out."""
+    """The passages in the prompt, numbered from 1. `full`: the full handbook; `cut`: a sentence on what was left out.
+
+    best_last  the best passage is nearest to the question, which follows them
+    """
 
     passages: tuple[NumberedPassage, ...]
     full: bool = False
     cut: str | None = None
+    best_last: bool = False
 
     @property
     def in_prompt(self) -> str:
@@ -115,14 +122,38 @@ def _passages_in_prompt(passages: tuple[NumberedPassage, ...]) -> str:
     return "\n\n".join(passage.in_prompt for passage in passages)
 
 
-def evidence_of(question: GroundedQuestion, max_characters: int | None = None) -> Evidence:
-    """The evidence for one question, at most `max_characters` of it (None: all)."""
+def evidence_of(question: GroundedQuestion, max_characters: int | None = None, *, small: bool = False) -> Evidence:
+    """The evidence for one question, at most `max_characters` of it (None: all).
+
+    small  for a model with less than SMALL_CONTEXT: only the best passages or sections, and the best of them last
+    """
     if str(question.retrieval.get("mode") or "").startswith(FULL_DOCUMENT):
-        return _full_document(question, max_characters)
+        return (_ranked_sections(question, max_characters) if small else None) or _full_document(question, max_characters)
     records = question.retrieval.get("passages") or ()
     passages = [retrieved_passage(number, record, question.document) for number, record in enumerate(records, 1)]
-    fitting = fitting_passages(passages, max_characters)
-    return Evidence(tuple(fitting), cut=_cut_note("passages", "first", len(fitting), len(passages), max_characters))
+    fitting = fitting_passages(passages[: MOST_IN_SMALL if small else None], max_characters)
+    cut = _cut_note("passages", "first", len(fitting), len(passages), max_characters)
+    return _best_last(fitting, cut) if small else Evidence(tuple(fitting), cut=cut)
+
+
+def _best_last(best_first: list[NumberedPassage], cut: str | None) -> Evidence:
+    ordered = enumerate(reversed(best_first), 1)
+    return Evidence(tuple(replace(passage, number=number) for number, passage in ordered), cut=cut, best_last=True)
+
+
+def _ranked_sections(question: GroundedQuestion, max_characters: int | None) -> Evidence | None:
+    """The best sections of a handbook that retrieval would give in full; None where it ranked none that fits."""
+    sections = {section.section_id: section for section in question.document.sections if section.text.strip()}
+    ranked = [sections[section_id] for section_id in _by_rank(question) if section_id in sections]
+    fitting = fitting_passages(list(_numbered(ranked[:MOST_IN_SMALL])), max_characters)
+    cut = _cut_note("sections", "best", len(fitting), len(sections), max_characters)
+    return _best_last(fitting, cut) if fitting else None
+
+
+def _by_rank(question: GroundedQuestion) -> list[str]:
+    """The ids of the sections that retrieval ranked, best first, each once."""
+    by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
+    return list(dict.fromkeys(str(record.get("section_id")) for record in by_rank if record.get("rank")))
 
 
 def retrieved_passage(number: int, record: object, document: Document) -> NumberedPassage:
@@ -149,12 +180,10 @@ def _full_document(question: GroundedQuestion, max_characters: int | None) -> Ev
 
 def _best_sections(question: GroundedQuestion, sections: list[Section], max_characters: int) -> Evidence:
     """The sections that fit: first those that retrieval ranked, then the others in reading order."""
-    by_rank = sorted(question.retrieval.get("passages") or (), key=lambda record: record.get("rank") or math.inf)
-    ranked = [str(record.get("section_id")) for record in by_rank if record.get("rank")]
     with_text = {section.section_id: section for section in sections}
     chosen, room = set[str](), max_characters
     # A section that does not fit is skipped; a later, shorter one may still fit
-    for section_id in dict.fromkeys(section_id for section_id in (*ranked, *with_text) if section_id in with_text):
+    for section_id in dict.fromkeys(section_id for section_id in (*_by_rank(question), *with_text) if section_id in with_text):
         length = _prompt_length(with_text[section_id])
         if length <= room:
             chosen.add(section_id)
@@ -163,7 +192,7 @@ def _best_sections(question: GroundedQuestion, sections: list[Section], max_char
     return Evidence(_numbered(fitting), cut=_cut_note("sections", "best", len(fitting), len(sections), max_characters))
 
 
-def _numbered(sections: list[Section]) -> tuple[NumberedPassage, ...]:
+def _numbered(sections: Iterable[Section]) -> tuple[NumberedPassage, ...]:
     return tuple(
         NumberedPassage(number, section.section_id, section.title, section.text, 0, len(section.text), section.pages)
         for number, section in enumerate(sections, 1)

@@ -205,7 +205,9 @@ def _retrieval_record(question: GroundedQuestion, evidence: Evidence, citations:
 def _differs_from_retrieval(question: GroundedQuestion, evidence: Evidence) -> bool:
     retrieved = (question.retrieval.get("passages") or ())[: len(evidence.passages)]
     # Only those in the prompt, which may have had no room for the others
-    return [p.section_id for p in evidence.passages] != [str(record.get("section_id")) for record in retrieved]
+    return evidence.best_last or [p.section_id for p in evidence.passages] != [
+        str(record.get("section_id")) for record in retrieved
+    ]
 
 
 @dataclass

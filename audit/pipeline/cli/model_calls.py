@@ -75,7 +75,7 @@ def endpoints_of(settings: Settings, model: str) -> list[Endpoint]:
             "No model endpoint is set. No model was called. Set AUDIT_JUDGE_URL to an OpenAI-compatible endpoint, such as "
             "http://127.0.0.1:8000/v1."
         )
-    return [Endpoint(url, model, settings.judge_key) for url in settings.judge_urls]
+    return [Endpoint(url, model, settings.judge_key, settings.judge_thinking) for url in settings.judge_urls]
 
 
 def model_of(settings: Settings, recorded: str | None, *, calls: bool = True) -> str:

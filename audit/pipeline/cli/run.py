@@ -22,6 +22,7 @@ from audit.pipeline.cli.run_models import (
     estimate_run,
     generator_name,
     judge_corpus,
+    with_reader,
     write_answers,
 )
 from audit.pipeline.corpus.questions.checks import read_tag_taxonomy
@@ -90,15 +91,15 @@ def run_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit run CONFIG.toml`"""
-    config = read_config(arguments.config, arguments.preset)
-    work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
-    sources, left_out = find_sources(config, work)
+    context, reader = _context(arguments.config, arguments.preset, settings)
+    config, work, left_out = context.config, context.workspace, context.left_out
+    if reader:
+        note(reader)
     # Errors must be detected before the first stage: extraction alone may take hours
     check_room(work.root)
     load_prompts(config.judge.templates)
     if config.questions.taxonomy:
         read_tag_taxonomy(config.questions.taxonomy)
-    context = RunContext(config, settings, work, sources, left_out)
     stages = stages_of(context, arguments.until)
     if arguments.dry_run:
         return _print_plan(arguments, context, stages)
@@ -110,6 +111,20 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         before = replace(context, left_out=dict(left_out))
         check_endpoints(before, stages_of(before, arguments.until))
         return _run_stages(arguments, context, stages)
+
+
+def _context(path: Path, preset: str, settings: Settings) -> tuple[RunContext, str]:
+    """The run of a config, and a sentence on who writes its answers where the config does not say it."""
+    config, reader = with_reader(read_config(path, preset), settings)
+    work = Workspace((config.release.work or settings.data_dir / "pipeline" / config.release.run_id).resolve())
+    return RunContext(config, settings, work, *find_sources(config, work)), reader
+
+
+def planned_run(path: Path, settings: Settings) -> dict[str, Any]:
+    """Stage -> what the calls of its model would take, by rules, as `--dry-run` counts them."""
+    context, _ = _context(path, "", settings)
+    plan = plan_run(context, stages_of(context, STAGES[-1]))
+    return estimate_run(context, plan, endpoint_checks(context, plan.stages), probe=False)
 
 
 def _print_plan(arguments: argparse.Namespace, context: RunContext, stages: list[Stage]) -> int:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from ipaddress import ip_address
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from audit.errors import AuditError
 from audit.jobs.processes import Progress
@@ -29,7 +31,7 @@ from audit.pipeline.llm.journal import Journal, stored_replies
 from audit.pipeline.llm.probe import CheckedEndpoint, probe_endpoint
 from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.stages.build_cache import digest_of
-from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, GenerateOptions, JudgeOptions
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, Config, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import answer_prompt, judging_input
@@ -151,6 +153,50 @@ def ask_system(context: RunContext, options: SystemOptions, questions: Sequence[
         return SystemRun(task.record, list(system_answers(task, journal.latest, summary)), summary)
 
 
+# -- a model on this machine, where the config names no writer of the answers ------------------------------------------
+
+
+def with_reader(config: Config, settings: Settings) -> tuple[Config, str]:
+    """The config with a model as the writer of answers, where it names none and an endpoint on this machine answers.
+
+    Also a sentence on who writes them; empty where the config says it, or no endpoint is set. By default no text is sent to
+    another machine.
+    """
+    options = config.generate
+    urls = options.url or settings.judge_urls
+    if "generator" in options.model_fields_set or not urls or config.judge.judge == STAND_IN:
+        return config, ""
+    if not all(map(_on_this_machine, urls)):
+        return config, f"Passages are quoted: {QUOTED_ELSEWHERE}"
+    fault, endpoints = _try_endpoints(
+        replace(settings, judge_urls=tuple(urls), judge_model=options.model or settings.judge_model)
+    )
+    if fault:
+        return config, f"Passages are quoted, because no model answers: {fault}"
+    room = {} if "context" in options.model_fields_set else {"context": _least_context(endpoints) or options.context}
+    chosen = options.model_copy(update={"generator": MODEL, **room})
+    model = endpoints[0].endpoint.model
+    sentence = f'{model} on this machine writes the answers; generator = "{PASSAGES}" in [generate] quotes instead.'
+    return config.model_copy(update={"generate": chosen}), sentence
+
+
+QUOTED_ELSEWHERE = (
+    'the endpoint is another machine, to which texts of handbooks are sent only where [generate] has generator = "model".'
+)
+
+
+def _on_this_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _least_context(endpoints: Sequence[CheckedEndpoint]) -> int | None:
+    return min((checked.context for checked in endpoints if checked.context), default=None)
+
+
 # -- endpoints, checked before the first stage begins ------------------------------------------------------------------
 
 
@@ -171,7 +217,7 @@ class EndpointCheck:
     @property
     def context(self) -> int | None:
         """The tokens that all its endpoints have room for, where they tell."""
-        return min((checked.context for checked in self.endpoints if checked.context), default=None)
+        return _least_context(self.endpoints)
 
     @property
     def line(self) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from audit.pipeline.answers.backing import unbacked
-from audit.pipeline.answers.evidence import Evidence, GroundedQuestion, evidence_of, without_numbers
+from audit.pipeline.answers.evidence import SMALL_CONTEXT, Evidence, GroundedQuestion, evidence_of, without_numbers
 from audit.pipeline.answers.files import PREFIX, GenerationSummary, Record, answer_record
 from audit.pipeline.llm.calls import Call, usage_record
 from audit.pipeline.llm.item_task import ItemTask
@@ -61,7 +61,7 @@ def load_answer_prompt(folder: Path | None = None) -> Prompt:
 def evidence_room(prompt: Prompt, context: int) -> int:
     """The characters of evidence that fit into a prompt of `context` tokens."""
     instructions = len(prompt.system) + len(prompt.user)
-    available = int((context - prompt.max_tokens) * CHARACTERS_PER_TOKEN)
+    available = int((context - prompt.reply_tokens) * CHARACTERS_PER_TOKEN)
     return max(0, available - instructions - RESERVED_CHARACTERS)
 
 
@@ -81,12 +81,13 @@ def answer_task(
     """The calls that answering needs: each question with its evidence.
 
     questions  may be called repeatedly, and yields the questions handbook by handbook
-    context    tokens that the model accepts for prompt and answer together; longer evidence is cut, which the record notes
+    context    tokens that the model accepts for prompt and answer together; longer evidence is cut, which the record notes.
+               Below SMALL_CONTEXT no handbook is given in full, and the best passage stands next to the question
     """
     room = evidence_room(prompt, context)
 
     def items() -> Iterator[tuple[GroundedQuestion, Evidence]]:
-        return ((question, evidence_of(question, room)) for question in questions())
+        return ((question, evidence_of(question, room, small=context < SMALL_CONTEXT)) for question in questions())
 
     def calls_of(item: tuple[GroundedQuestion, Evidence]) -> list[Call]:
         question, evidence = item

@@ -74,7 +74,7 @@ class Corpus:
                a run, and the names are those of the run to be written
     handbooks  the records of all handbooks in release order
     items      may be called repeatedly, and yields one question at a time
-    selection  describes which pairs were chosen
+    selection, limit  describes which pairs were chosen, and of those only the first ones that need a judge
     sections, trials   the run's texts of handbooks and its retrieval trials, which are copied into the new release; None: none
     names_centers  whether a judge is told whose answer a text is
     """
@@ -86,11 +86,17 @@ class Corpus:
     sections: Callable[[], Iterator[Record]] | None = None
     trials: Callable[[], Iterator[Record]] | None = None
     names_centers: bool = False
+    limit: int | None = None
 
     @cached_property
     def masker(self) -> Masker:
         """Masks everything that reveals whose answer a text is, for `--blind-centers`."""
         return masker_of(self.handbooks)
+
+    @property
+    def chosen(self) -> str:
+        """Which pairs are in it, in words. A journal is bound to the selection alone: a limit may be raised later."""
+        return f"{self.selection}, the first {self.limit:,} that need a judge" if self.limit else self.selection
 
     @property
     def source(self) -> Record:
@@ -127,7 +133,7 @@ def first_pairs(corpus: Corpus, count: int) -> Corpus:
             remaining -= len(present)
             yield item
 
-    return replace(corpus, items=items)
+    return replace(corpus, items=items, limit=count)
 
 
 def _is_absent(item: QuestionToJudge, handbook: str) -> bool:

@@ -60,7 +60,7 @@ def write_judged_release(
         **_manifest(root, corpus, date, judge),
         **({"prompts": texts} if texts else {}),
         "judge": judge,
-        "judge_settings": {**settings, **corpus.source, "pairs": corpus.selection},
+        "judge_settings": {**settings, **corpus.source, "pairs": corpus.chosen},
     }
     comparisons = _comparisons(corpus, source, manifest)
     return _write(root, corpus, manifest, source.absence_findings, comparisons, positions)

@@ -41,12 +41,15 @@ ALLOWED = "Allowed: an address such as http://127.0.0.1:8000/v1. Nothing was ask
 class Endpoint:
     """A server of models: the address of its API (with or without /v1), the model's name there, the key if it needs one.
 
+    thinking  tokens in which the model may think before each reply: the probe checks that it does as it is asked
+
     Raises AuditError if the address or the key is not valid.
     """
 
     base_url: str
     model: str = ""
     key: str = field(default="", repr=False)
+    thinking: int = 0
 
     def __post_init__(self) -> None:
         # The class is frozen.

@@ -11,7 +11,8 @@ from audit.errors import AuditError
 from audit.pipeline.llm.calls import ANSWERED, CUT, Busy, Call
 from audit.pipeline.llm.client import Client, Endpoint
 from audit.pipeline.llm.limits import Limits
-from audit.pipeline.llm.prompts import NO_THINKING
+from audit.pipeline.llm.prompts import thinking_fields
+from audit.pipeline.llm.reply_text import THINKING, unreadable_reason, without_thinking
 from audit.release.journal_files import Reply
 from audit.vocabulary import nearest
 
@@ -29,7 +30,6 @@ PROBE_BODY = {
     "messages": [{"role": "user", "content": "Write a poem about the sea."}],
     "response_format": {"type": "json_schema", "json_schema": {"name": "probe", "strict": True, "schema": PROBE_SCHEMA}},
     "max_tokens": 200,
-    **NO_THINKING,
 }
 MAX_BUSY_REPLIES, PAUSE_S, MAX_PAUSE_S = 5, 1.0, 5.0
 # A person waits for the probe; a run itself may wait much longer in a full queue.
@@ -52,7 +52,7 @@ class CheckedEndpoint:
 async def probe_endpoint(
     endpoint: Endpoint, limits: Limits, longest: Call | None = None, *, only_name: bool = False
 ) -> CheckedEndpoint:
-    """The endpoint with its model, the requested one or the only one there is, once it obeyed a schema without thinking aloud.
+    """The endpoint with its model, the requested one or the only one there is, once it obeyed a schema and thought as asked to.
 
     longest    a call that is made too, to see whether it fits into the context
     only_name  find the model, and make no call
@@ -66,14 +66,20 @@ async def probe_endpoint(
         named = replace(endpoint, model=model)
         if only_name:
             return CheckedEndpoint(named, context)
-        reply = await _ask_patiently(client, Call({"model": model, **PROBE_BODY}, "probe", "probe"))
-        _check_schema(endpoint.base_url, reply)
-        if longest:
-            reply = await _ask_patiently(client, longest)
-            # vLLM would not refuse it, but shorten the answer and report only `length`.
-            if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
-                raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
-        return CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
+        body = {"model": model, **PROBE_BODY, **thinking_fields(endpoint.thinking)}
+        body["max_tokens"] += endpoint.thinking
+        reply = await _ask_patiently(client, Call(body, "probe", "probe"))
+        _check_schema(endpoint, reply)
+        checked = CheckedEndpoint(named, context, await _vllm_version(client) or reply.server)
+    if longest:
+        # Waits as long as a run would: it is known by now that the server works, and a slow one reads a long prompt for minutes.
+        async with Client(endpoint, limits) as client:
+            # A whole reply would take longer still, and only the length of the prompt is asked for.
+            reply = await _ask_patiently(client, replace(longest, body={**longest.body, "max_tokens": 1}))
+        # vLLM would not refuse it, but shorten the answer and report only `length`.
+        if problem := too_long(longest, reply.usage.get("prompt_tokens", 0), context):
+            raise AuditError(f"{endpoint.base_url}: {problem} {NOTHING}")
+    return checked
 
 
 def too_long(longest: Call | None, prompt_tokens: int, context: int | None) -> str:
@@ -134,10 +140,11 @@ async def _vllm_version(client: Client) -> str | None:
     return f"vllm {version}" if isinstance(version, str) else None
 
 
-def _check_schema(where: str, reply: Reply) -> None:
+def _check_schema(endpoint: Endpoint, reply: Reply) -> None:
     text = (reply.text or "").strip()
+    thought = bool(reply.usage.get("reasoning_tokens") or (reply.error and not text) or "<think>" in text)
     # Thinking would multiply the cost of a run, and often uses up the token limit before the answer.
-    if reply.usage.get("reasoning_tokens") or (reply.error and not text):
+    if thought and not endpoint.thinking:
         tokens = reply.usage.get("reasoning_tokens", "an unknown number of")
         problem = f"thinks before it answers although it was asked not to: it spent {tokens} tokens on that"
         remedy = """Start the server with --default-chat-template-kwargs '{"enable_thinking":false}', or choose another model."""
@@ -145,12 +152,18 @@ def _check_schema(where: str, reply: Reply) -> None:
     elif reply.outcome == CUT and len(text) < len(reply.text or "") / 2:
         problem = "answers with endless white space"
         remedy = """Start vLLM with --structured-outputs-config '{"backend":"xgrammar","disable_any_whitespace":true}'."""
-    elif "".join(text.split()) != PROBE_REPLY:
+    elif endpoint.thinking and not thought:
+        problem = f"does not think although AUDIT_JUDGE_THINKING is {endpoint.thinking}"
+        remedy = "Start vLLM with --reasoning-parser (qwen3 for Qwen3), choose a model that thinks, or unset the setting."
+    elif endpoint.thinking and unreadable_reason(reply) == THINKING:
+        problem = f"thinks without coming to an answer: {endpoint.thinking} tokens are too few, or its server knows no limit"
+        remedy = "Set AUDIT_JUDGE_THINKING to more, or to 0."
+    elif "".join(without_thinking(text).split()) != PROBE_REPLY:
         problem = f"does not obey a JSON schema (response_format): asked for the word {PROBE_WORD}, it wrote '{text[:80]}'"
         remedy = "Choose a server that does, such as vLLM 0.12 or newer, or llama.cpp's."
     else:
         return
-    raise AuditError(f"{where} {problem}. {NOTHING} {remedy}")
+    raise AuditError(f"{endpoint.base_url} {problem}. {NOTHING} {remedy}")
 
 
 async def _ask_patiently(client: Client, call: Call) -> Reply:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from audit.errors import AuditError
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.foreign_text import escaped
+from audit.settings import Settings
 
 FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTALL)
 PARTS = re.compile(r"\A\s*# system\n(?P<system>.*?)\n# user\n(?P<user>.*)\Z", re.DOTALL)
@@ -23,7 +24,15 @@ FIELD = re.compile(r"\{(\w+)\}")
 FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
 
 MAX_MAX_TOKENS = 100_000
-NO_THINKING: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def thinking_fields(tokens: int) -> dict[str, Any]:
+    """The fields of a request that let a model think for at most so many tokens before its reply; 0: not at all.
+
+    They are those of vLLM and of Qwen3's template; other servers and templates ignore them.
+    """
+    switch = {"chat_template_kwargs": {"enable_thinking": tokens > 0}}
+    return {**switch, "thinking_token_budget": tokens} if tokens else switch
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,10 @@ class PromptForm:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A template, ready to be filled in."""
+    """A template, ready to be filled in.
+
+    thinking  tokens in which the model may think before its reply, on top of `max_tokens` (AUDIT_JUDGE_THINKING)
+    """
 
     name: str
     version: str
@@ -51,6 +63,7 @@ class Prompt:
     max_tokens: int
     form: PromptForm
     temperature: float = 0
+    thinking: int = 0
 
     @property
     def digest(self) -> str:
@@ -64,7 +77,13 @@ class Prompt:
     @property
     def title(self) -> str:
         """Name, version and digest, as records name it."""
-        return f"{self.name}-{self.version}@{self.digest}"
+        thinking = f", thinking in {self.thinking} tokens" if self.thinking else ""
+        return f"{self.name}-{self.version}@{self.digest}{thinking}"
+
+    @property
+    def reply_tokens(self) -> int:
+        """The most tokens of a reply, with the thinking before it."""
+        return self.max_tokens + self.thinking
 
     def record(self, used_for: str) -> dict[str, Any]:
         """The prompt in full, as the manifest of a release has it (`audit.release.handbook_kinds.PROMPT`)."""
@@ -82,12 +101,12 @@ class Prompt:
             "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
             # 0 for a judge: the same pair should get the same verdict; `repeat` measures how far that holds.
             "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
+            "max_tokens": self.reply_tokens,
             "response_format": {
                 "type": "json_schema",
                 "json_schema": {"name": self.name, "strict": True, "schema": self.form.schema},
             },
-            **NO_THINKING,
+            **thinking_fields(self.thinking),
         }
         return Call(body, group, self.form.purpose, repeat)
 
@@ -110,7 +129,8 @@ def load_templates(forms: Iterable[PromptForm], home: Traversable | str, folder:
         raise AuditError(
             f"{folder} does not contain a template. Expected at least one of: {', '.join(file_names)}. Nothing was asked."
         )
-    return {form.name: _load_prompt(form, home, folder) for form in forms}
+    thinking = Settings().judge_thinking
+    return {form.name: replace(_load_prompt(form, home, folder), thinking=thinking) for form in forms}
 
 
 def _shared_templates() -> Traversable:

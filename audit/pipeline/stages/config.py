@@ -93,7 +93,7 @@ class GenerateOptions(ConfigSection):
     generator: Literal["passages", "model", "none"] = Field(
         PASSAGES,
         description="the closest passages, quoted, and how surely they answer; or a model; none: only the systems of [[systems]] "
-        "answer",
+        "answer (left out: the model at AUDIT_JUDGE_URL where that is this machine and answers, else passages)",
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")

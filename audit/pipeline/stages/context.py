@@ -121,6 +121,12 @@ class RunContext:
         """The handbooks that were not left out, by id."""
         return [source for source in self.sources if source.handbook_id not in self.left_out]
 
+    @property
+    def model_settings(self) -> str:
+        """The model of the settings, and how long it may think: what a stage by a model depends on beyond its options."""
+        thinking = f", thinking in {self.settings.judge_thinking} tokens" if self.settings.judge_thinking else ""
+        return f"{self.settings.judge_model}{thinking}"
+
     def source(self, handbook: str) -> SourceDocument:
         """The handbook of that id among those that were not left out."""
         return next(source for source in self.present if source.handbook_id == handbook)

@@ -40,7 +40,7 @@ class GenerateStage(TaskByTask):
         options = self.context.config.generate
         inputs = {
             "generate": options.model_dump(mode="json", exclude={"url"}),
-            "model": self.context.settings.judge_model if options.generator != PASSAGES else "",
+            "model": self.context.model_settings if options.generator != PASSAGES else "",
             "code": code_digest(*CODE),
             "asked": digest_of(self.context.questions()),
         }

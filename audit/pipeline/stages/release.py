@@ -73,7 +73,7 @@ class JudgeStage(TaskByTask):
             "judge": options.model_dump(mode="json", exclude={"url", "templates"}),
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "truth": self._truth_digests(),
-            "model": context.settings.judge_model if options.judge == MODEL else "",
+            "model": context.model_settings if options.judge == MODEL else "",
             "code": code_digest(*JUDGE_CODE),
         }
         names = [*RELEASE_FILES, *(["trials.jsonl"] if compared else []), *(["comparisons"] if self._compares else [])]

@@ -87,7 +87,7 @@ class SystemsStage(TaskByTask):
         digests = [context.cache.digest(path) for path in (*files, *(source.document for source in context.present if files))]
         inputs = {
             "system": settings,
-            "model": context.settings.judge_model,
+            "model": context.model_settings,
             "code": code_digest(*CODE, *(SOURCES_CODE if options.asks_sources else ())),
             "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
             "templates": context.cache.digest(options.templates) if options.templates else "",

@@ -54,7 +54,7 @@ class WithinStage(TaskByTask):
             "questions": digest_of(context.questions()),
             "encoder": context.config.retrieval.encoder,
             "options": context.config.within.model_dump(mode="json"),
-            "model": [judge.model, context.settings.judge_model],
+            "model": [judge.model, context.model_settings],
             "templates": context.cache.digest(judge.templates) if judge.templates else "",
             "code": code_digest(*CODE),
         }

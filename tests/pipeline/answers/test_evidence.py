@@ -99,3 +99,22 @@ def test_pairs_come_handbook_by_handbook_so_that_a_handbook_is_read_once():
     assert pairs == [
         (1, "liver"), (2, "liver"), (0, "kidney"), (1, "kidney"), (0, "general"), (1, "general"), (2, "general"),
     ]  # fmt: skip
+
+
+def test_a_small_context_gets_only_the_best_passages_and_the_best_next_to_the_question():
+    evidence = evidence_of(asked("May I travel?", "s3", "s1"), small=True)
+    assert [(passage.number, passage.section_id) for passage in evidence.passages] == [(1, "s1"), (2, "s3")]
+    assert evidence.best_last
+    only = evidence_of(asked("May I travel?", "s3", "s1"), 60, small=True)
+    assert [(passage.number, passage.section_id) for passage in only.passages] == [(1, "s3")]
+    assert "1 of 2 passages" in (only.cut or "")
+
+
+def test_a_small_context_gets_no_handbook_in_full_but_the_sections_that_were_found():
+    one = asked("What may I eat?", "s2", "s3", mode="full_document")
+    evidence = evidence_of(one, 10_000, small=True)
+    assert [passage.section_id for passage in evidence.passages] == ["s3", "s2"]
+    assert not evidence.full
+    assert "2 of 3 sections were given" in (evidence.cut or "")
+    nothing_ranked = evidence_of(asked("What may I eat?", mode="full_document"), 10_000, small=True)
+    assert nothing_ranked.full

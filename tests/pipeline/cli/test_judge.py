@@ -201,6 +201,32 @@ def test_a_sample_is_drawn_from_pairs_that_a_judge_was_asked_about(out, tmp_path
     assert sorted(pairs(tmp_path / "twin")) == sorted(pairs(out))
 
 
+@pytest.mark.parametrize(
+    ("options", "chosen", "pairs"),
+    [
+        (["--pairs", "sample:2"], "sample:2", 2),
+        (["--limit", "1"], "all, the first 1 that need a judge", 1),
+        (["--pairs", "sample:4", "--limit", "3"], "sample:4, the first 3 that need a judge", 3),
+    ],
+)
+def test_a_release_of_chosen_pairs_says_so_and_reconciles(out, tmp_path, options, chosen, pairs):
+    assert judge(out, *options, "--load") == 0
+    run = find_run(tmp_path / "data" / "store", "again")
+    assert run.manifest["judge_settings"]["pairs"] == chosen
+    assert run.manifest["pairs"] == pairs
+    assert run.report["verdict"].endswith("all counts reconcile.")
+    messages = [check["message"] for check in run.report["checks"]]
+    assert any(message.startswith(f"pairs: {pairs} loaded, chosen ({chosen}) among the ") for message in messages)
+
+
+def test_chosen_pairs_of_which_some_are_missing_do_not_reconcile(out, tmp_path):
+    assert judge(out, "--pairs", "sample:3") == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    (out / "manifest.json").write_text(json.dumps({**manifest, "pairs": 4}))
+    assert main(["load", str(out)]) == 1
+    assert "1 of 11 counts do not reconcile" in find_run(tmp_path / "data" / "store", "again").report["verdict"]
+
+
 def test_a_limit_can_be_raised_later_without_asking_twice(out, server):
     assert judge(out, "--limit", "2") == 0
     assert sum(bool(pair["judge_metadata"]) for pair in pairs(out).values()) == 2

@@ -33,6 +33,7 @@ def test_a_sound_endpoint_is_described():
         report = probed(server, call("word " * 99))
         assert (report.endpoint.model, report.server, report.context) == ("judge", "vllm 0.33.0", 8_192)
         assert server.asked == 2, "whether it obeys a schema, and the longest call"
+        assert server.bodies[1]["max_tokens"] == 1, "whether its prompt fits, which needs no reply"
 
 
 def test_a_server_without_a_version_is_identified_by_its_replies():

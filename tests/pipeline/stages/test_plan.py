@@ -126,5 +126,6 @@ def test_a_context_that_is_too_short_is_in_the_plan(project, server, capsys):
 
 def test_the_plan_says_how_many_prompts_contain_their_handbook_in_full(project, capsys):
     project.change("whole_characters = 0", "whole_characters = 80000")
+    project.change("context = 8000", "context = 16000")  # below, no handbook is given in full
     assert project.run("--until", "retrieve") == 0
     assert "91 of 91 prompts contain their handbook in full." in plan(project, capsys)["text"]

@@ -20,6 +20,7 @@ from aiohttp import web
 
 from tests.support.llm.faults import CONNECTION_FAULTS, FAULTS, completion
 from tests.support.llm.fitting import absent_or, answer
+from tests.support.llm.thinking import served
 
 FAULT = re.compile(r"fault:([a-z0-9-]+)(?:\*(\d+))?")
 
@@ -43,7 +44,8 @@ class FaultServer:
     slots               calls that it works on at once, the others wait (None: all)
     models, context, key, version   what it is; context in words
     absent_share        of the generator's answers that are NOT ADDRESSED
-    obeys, thinks       whether it knows response_format, and whether its model thinks first
+    obeys, thinks       whether it knows response_format, and whether its model thinks first whatever it is asked
+    hybrid, thoughts    how a model that thinks unless told not to is served (tests.support.llm.thinking), and words it thinks
     always, retry_after a fault of every call; the Retry-After header of every fault
     keys, groups        how often each X-Request-Id came; the order in which texts `group:NAME` came
     answers             what each normal answer took: an `Answered`
@@ -59,6 +61,8 @@ class FaultServer:
     absent_share: float = 0.0
     obeys: bool = True
     thinks: bool = False
+    hybrid: str = ""
+    thoughts: int = 40
     always: str = ""
     retry_after: str = ""
     port: int = 0
@@ -147,6 +151,8 @@ class FaultServer:
             return web.json_response(completion(body, "", "length", reasoning="Let me think."))
         schema = body.get("response_format", {}).get("json_schema", {}).get("name", "")
         text = absent_or(answer(body), self.absent_share) if schema == "answer" else answer(body)
+        if self.hybrid:
+            return served(self.hybrid, body, text, self.thoughts)
         content = completion(body, text if self.obeys else "A poem about the sea.")
         if content["usage"]["prompt_tokens"] > self.context:
             return FAULTS["400"](body)
@@ -163,6 +169,9 @@ class FaultServer:
     async def report_version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": self.version}) if self.version else web.Response(status=404)
 
+    async def report_health(self, _: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
     async def tokenize(self, request: web.Request) -> web.Response:
         body = await request.json()
         words = sum(len(str(part["content"]).split()) for part in body["messages"])
@@ -173,6 +182,7 @@ class FaultServer:
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/version", self.report_version)
+        app.router.add_get("/health", self.report_health)
         app.router.add_post("/tokenize", self.tokenize)
         return app
 

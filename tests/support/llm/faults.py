@@ -21,7 +21,8 @@ LARGE = 20 * 2**20
 def completion(body: dict[str, Any], text: str | None, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
     """A valid body; tokens are words."""
     prompt = sum(len(str(part["content"]).split()) for part in body["messages"])
-    words = len((text or message.get("reasoning") or "").split())
+    thought = len(message.get("reasoning", "").split())
+    words = thought + len((text or "").split())
     return {
         "id": "chatcmpl-x",
         "object": "chat.completion",
@@ -32,7 +33,7 @@ def completion(body: dict[str, Any], text: str | None, finish: str | None = "sto
             "prompt_tokens": prompt,
             "completion_tokens": words,
             "prompt_tokens_details": {"cached_tokens": prompt // 2},
-            "completion_tokens_details": {"reasoning_tokens": words if message.get("reasoning") else 0},
+            "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
 

@@ -2,20 +2,15 @@
 
 with real_server() as url: ...      a tiny model with random weights, made on the spot
 with small_server() as url: ...     Gemma 3 270M, from the group `local-model`: a language model that has learned something
-python -m tests.support.llm.real_server MODEL.gguf NAME AT_ONCE CONTEXT
-
-The last prints its address, and serves until its standard input ends.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from tests.support.llm.tiny_model import SEED, write_model
@@ -34,7 +29,7 @@ class NoServerError(Exception):
 def real_server(seed: int = SEED) -> Iterator[str]:
     """The address of a server's API (with /v1) that has the one model MODEL. It runs in its own process and ends with this one.
 
-    Raises NoServerError if a wheel is missing or the server does not start.
+    Raises NoServerError if a wheel is missing.
     """
     _check_installed(WHEELS, "group `test`")
     with (
@@ -48,7 +43,7 @@ def real_server(seed: int = SEED) -> Iterator[str]:
 def small_server() -> Iterator[str]:
     """The address of a server's API (with /v1) that has the one model SMALL_MODEL, one call at a time.
 
-    Raises NoServerError if a wheel is missing or the server does not start.
+    Raises NoServerError if a wheel is missing.
     """
     _check_installed(("xllamacpp", SMALL_WHEEL), "groups `test` and `local-model`")
     with tempfile.TemporaryDirectory(prefix="llm-") as folder:
@@ -64,43 +59,8 @@ def _check_installed(wheels: Sequence[str], where: str) -> None:
         raise NoServerError(f"not installed: {', '.join(missing)} ({where})")
 
 
-@contextmanager
-def _serving(model: Path, name: str, at_once: int) -> Iterator[str]:
-    with (model.parent / "log").open("w+") as log:
-        command = [sys.executable, "-m", "tests.support.llm.real_server", str(model), name, str(at_once), str(CONTEXT)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as process:
-            try:
-                yield _address(process, log.name)
-            finally:
-                process.kill()
+def _serving(model: Path, name: str, at_once: int) -> AbstractContextManager[str]:
+    # Not above: the tests of the dashboard run without the pipeline
+    from audit.pipeline.llm.local_server import LocalModel, serving, wheel_command
 
-
-def _address(process: subprocess.Popen[str], log: str) -> str:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("http://"):
-            return f"{line.strip()}/v1"
-    raise NoServerError(f"the server does not start: {Path(log).read_text()[-300:]}")
-
-
-def serve(model: str, name: str, at_once: int, context: int) -> None:
-    """Serve on a free port of the loopback until standard input ends."""
-    import xllamacpp
-
-    settings = xllamacpp.CommonParams()
-    settings.model.path = model
-    settings.model_alias = {name}
-    settings.port = 0
-    settings.n_parallel, settings.n_ctx = at_once, context * at_once
-    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
-    settings.n_gpu_layers, settings.warmup, settings.use_jinja = 0, False, True
-    settings.endpoint_metrics = True
-    settings.cache_ram_mib = 0
-    settings.n_threads_http = 96  # with fewer than the client's connections, idle ones would starve the others
-    server = xllamacpp.Server(settings)
-    print(server.listening_address, flush=True)
-    sys.stdin.read()
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    return serving(LocalModel(model, name, at_once, CONTEXT, threads=1), wheel_command)
