@@ -9,7 +9,9 @@ the part to prove on is shown. The truth is the same figure in a population of m
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +79,7 @@ def differences(items: ProofItems, labels: dict[str, Ints]) -> dict[tuple[str, s
     return {(figure, label): (change, low, high) for figure, label, change, low, high in rows}
 
 
+@cache
 def true_differences() -> dict[tuple[str, str], float]:
     """(figure, label) -> the difference in a population of many questions."""
     world = draw_world(7, 100_000)
@@ -94,6 +97,14 @@ def coverage(worlds: int, per_stratum: int = PER_STRATUM) -> dict[tuple[str, str
                 counts[key][0] += low <= truth[key] <= high
                 counts[key][1] += 1
     return {key: (held, known) for key, (held, known) in counts.items()}
+
+
+def compared(rng: np.random.Generator) -> Iterator[tuple[float, float, float]]:
+    """The true difference of each figure in a world drawn at random, with the ends of its interval."""
+    truth, seed = true_differences(), int(rng.integers(1 << 30))
+    for key, (_, low, high) in differences(*proof_of(draw_world(seed), seed)).items():
+        if key in truth:
+            yield truth[key], low, high
 
 
 def main() -> int:

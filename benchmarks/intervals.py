@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import alignment
 from benchmarks import interval_worlds as worlds
 from benchmarks import interval_worlds_of_judges as judges
 from benchmarks import interval_worlds_of_ratings as raters
@@ -225,6 +226,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "a panel asked again": Statistic(
         {"no drift": of(judges.rechecks, drift=0.0), "drift": of(judges.rechecks, drift=0.1)}, ("judge_drift.value",)
     ),
+    "differences of two versions of a judge": Statistic({"errors alike on a question": alignment.compared}, ("VERSIONS_TABLE",)),
     "shared errors": Statistic(
         {"one item in twenty": raters.with_shared_errors}, ("study_shared_errors.value", "SHARED_ERRORS_TABLE")
     ),

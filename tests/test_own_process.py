@@ -96,8 +96,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(address, folder)
 
 
+@pytest.mark.slow
 def test_the_server_answers_others_while_a_hostile_text_is_given_up(served: Served) -> None:
-    async def visits() -> tuple[str, float, float, list[float]]:
+    async def visits() -> tuple[str, float, list[float]]:
         async with opened(served.address) as reader, opened(served.address) as other:
             await other.rerun(page="glossary")
             await other.rerun(page="question", query="question=q2")
@@ -105,7 +106,7 @@ def test_the_server_answers_others_while_a_hostile_text_is_given_up(served: Serv
             began = time.monotonic()
             for _ in range(3):
                 await other.rerun(page="question", query="question=q2")
-            alone, began = (time.monotonic() - began) / 3, time.monotonic()
+            alone = (time.monotonic() - began) / 3
             reading = asyncio.create_task(reader.rerun(page="question", query="question=q1"))
             while not reading.done():
                 asked = time.monotonic()
@@ -113,11 +114,10 @@ def test_the_server_answers_others_while_a_hostile_text_is_given_up(served: Serv
                 waited.append(time.monotonic() - asked)
                 await asyncio.sleep(0.1)
             await reading
-            return reader.text, time.monotonic() - began, alone, waited
+            return reader.text, alone, waited
 
-    shown, took, alone, waited = asyncio.run(visits())
+    shown, alone, waited = asyncio.run(visits())
     assert f"more than {MAX_SECONDS} seconds" in shown
-    assert took > MAX_SECONDS
     assert len(waited) > 3
     # A busy machine takes longer without it too, and comparing the first 20,000 letters of two answers shares the interpreter
     assert sorted(waited)[len(waited) // 2] < max(OTHERS_S, 4 * alone)

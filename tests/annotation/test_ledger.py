@@ -63,7 +63,7 @@ def test_a_removed_last_entry_is_detected(rated: LabelStore) -> None:
 def test_an_added_entry_is_detected(rated: LabelStore) -> None:
     copied = (
         "insert into ratings select study_id, 5, seat_id, item_id, annotator, 9, label, significance, flagged, comment, "
-        "milliseconds, source, submitted_at, 'forged', hash, hash, rationale from ratings where seq = 4"
+        "milliseconds, source, submitted_at, 'forged', hash, hash, rationale, difference from ratings where seq = 4"
     )
     assert "ratings: entry 5 was changed after it was written" in tamper(rated, copied)
 

@@ -47,9 +47,14 @@ def test_json_has_every_passage_with_its_place(capsys):
     assert record["answer"] is None
 
 
-def test_what_no_handbook_is_near_to_is_not_found_with_exit_code_1(capsys):
+def test_of_a_handbook_that_has_the_words_and_says_nothing_near_it_is_not_found(capsys):
+    assert ask("Is a home quiet at the court?") == 0
+    assert "Not found; the nearest passages (5)" in capsys.readouterr().out
+
+
+def test_words_that_no_handbook_has_cannot_be_searched_with_exit_code_1(capsys):
     assert ask("Who won the football match in Paris?") == 1
-    assert "Not found; the nearest passages (8)" in capsys.readouterr().out
+    assert "Could not be searched (8)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
