@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -115,15 +115,22 @@ def own_content(root: Any, styles: PageStyles, left_out: LeftOutOfPage, make: Ca
     panels = Panels(root, styles)
     _leave_out(root, _unseen, left_out)
     looks = _Looks(root, styles, panels, left_out)
+    banners = {element for element in looks.fixed if not _is_opened_by_text(element, panels, looks.fixed)}
     move_titles(panels, left_out.is_gone, make)
     if len(own) == 1 and not left_out.is_gone(own[0]):
         _take_in_title(root, own[0], named)
-    _Frame(root, looks.fixed, left_out).leave_out()
+    _Frame(root, banners, left_out).leave_out()
     _write_values(root)
     _write_signs(root)
     for element, tag in looks.tags.items():
         element.tag = tag
     return _own_text(root, own, left_out)
+
+
+def _is_opened_by_text(element: Any, panels: Panels, fixed: Collection[Any]) -> bool:
+    """Whether something in the page itself, not in a banner, a menu or a foot, opens an element that then lies above the page."""
+    around = [{control, *control.iterancestors()} for control in panels.controls.get(element, ())]
+    return any(all(one not in fixed and one.tag not in ("nav", "footer") for one in ancestors) for ancestors in around)
 
 
 def _take_in_title(root: Any, own: Any, named: str) -> None:

@@ -123,6 +123,17 @@ def test_the_frame_of_a_page_goes_and_its_letters_are_counted(frame, letters):
     assert lost(page, UNREAD) == 0
 
 
+def test_what_a_card_of_the_page_opens_above_it_is_no_banner():
+    panel = "<div id='{}' style='display:none; position:fixed'><h3>{}</h3><p>{}</p></div>"
+    card = "<div onclick=\"show('thirst')\"><h3>Thirst</h3><p>Drink water.</p></div>" + panel.format(
+        "thirst", "Thirst", "Avoid alcohol."
+    )
+    menu = "<nav><a onclick=\"show('chat')\">Chat</a></nav>" + panel.format("chat", "Chat", "Type here.")
+    text = text_of(f"<body><h1>Tips</h1>{card}{menu}</body>")
+    assert "Avoid alcohol." in text
+    assert "Type here." not in text
+
+
 def test_a_form_that_asks_about_symptoms_is_kept_with_the_state_of_its_boxes():
     boxes = '<label><input type="checkbox" checked> Fever</label><br><label><input type="checkbox"> Raw milk is allowed</label>'
     radio = (
