@@ -47,6 +47,17 @@ def create_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _reworded_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reworded",
+        type=Path,
+        metavar="FILE",
+        help="show raters the answers in other words, as `audit study reword` wrote them; an original whose amounts or negations "
+        "would change is kept and counted",
+    )
+    parser.add_argument("--texts", type=Path, metavar="FILE", help="for --dry-run: write the answers for `audit study reword`")
+
+
 def _common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="id of the new study, such as validation-1")
     parser.add_argument(
@@ -92,14 +103,7 @@ def _common_options(parser: argparse.ArgumentParser) -> None:
         help="also mask this name in the answers, besides those of the run; may be repeated (--dry-run lists what is masked)",
     )
     add_shown(parser)
-    parser.add_argument(
-        "--reworded",
-        type=Path,
-        metavar="FILE",
-        help="show raters the answers in other words, as `audit study reword` wrote them; an original whose amounts or negations "
-        "would change is kept and counted",
-    )
-    parser.add_argument("--texts", type=Path, metavar="FILE", help="for --dry-run: write the answers for `audit study reword`")
+    _reworded_options(parser)
     parser.add_argument("--seed", type=int, default=SamplePlan.seed, help="seed of the sample")
     parser.add_argument("--dry-run", action="store_true", help="print the strata, and create nothing")
     parser.add_argument("--yes", action="store_true", help=f"create a study of more than {MAX_STUDY_ITEMS:,} items")

@@ -67,7 +67,10 @@ def test_from_a_run_with_systems_to_its_preferences_and_tables(typed, tmp_path: 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"{CREATE} --show-names", "--items, --by, --after, --primary, --design-for, --first-in-line, --show-names require --scheme pairs"),
+        (
+            f"{CREATE} --show-names",
+            "--items, --by, --after, --primary, --design-for, --first-in-line, --show-names require --scheme pairs",
+        ),
         (CREATE.replace("third", "nobody"), "has no system 'nobody'"),
         ("study create p1 --systems found third --annotators ana,ben", "--systems requires --scheme head-to-head"),
         ("prevalence --study h1", "compares systems, so no label has a prevalence"),
