@@ -224,11 +224,18 @@ def proof_sentence(figures: pd.DataFrame, model: str) -> str:
     kappas = figures[figures["figure"] == "kappa"].to_dict("records")
     first, *others = kappas
     sentences = [
-        f"{row['version']}: kappa {row['value']:.2f}, {row['change']:+.2f} [{row['change_low']:+.2f}, {row['change_high']:+.2f}] "
-        f"from {first['version']} ({_in_words(row['moves'])})."
+        f"{row['version']}: kappa {_number(row['value'])}, {_number(row['change'], '+.2f')} "
+        f"[{_number(row['change_low'], '+.2f')}, {_number(row['change_high'], '+.2f')}] from {first['version']} "
+        f"({_in_words(row['moves'])})."
         for row in others
     ]
-    return " ".join([f"On the part to prove on, judged by {model}: {first['version']}: kappa {first['value']:.2f}.", *sentences])
+    return " ".join(
+        [f"On the part to prove on, judged by {model}: {first['version']}: kappa {_number(first['value'])}.", *sentences]
+    )
+
+
+def _number(value: float, form: str = ".2f") -> str:
+    return "not defined" if np.isnan(value) else format(value, form)
 
 
 def _in_words(moves: str) -> str:

@@ -14,6 +14,8 @@ import streamlit as st
 from annotation.agreement.sentences import figure
 from annotation.ratings.gold import confirmed_calls
 from annotation.ratings.table import JUDGE
+from annotation.studies.alignment import proof_figures, proof_sentence
+from annotation.studies.learnt import judged_by
 from audit.charts.style import percent
 from audit.exports.sections.judge import BY_BOTH, DRIFT, QUOTES, SECOND
 from audit.formatting import isolated
@@ -21,6 +23,7 @@ from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.planted import BY_EFFECT, MOVES, planted_changes
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._blinded.access import label_store
 from pages._blinded.templates import rendered
 from pages._shared.judge_sentences import (
     ORDER,
@@ -63,12 +66,20 @@ class StoryLine(NamedTuple):
 
 def story(run: Run, source: RatingSource | None, reading: pd.DataFrame) -> None:
     """The whole story, part by part."""
-    versions = StoryLine(VERSION, NO_VERSIONS, NOT_MEASURED)
     lines = [
-        *_people(source), *_itself(run), *_second(run), *_stress(run), versions, *_dates(run), *_replies(run, reading),
+        *_people(source), *_itself(run), *_second(run), *_stress(run), by_version(source), *_dates(run), *_replies(run, reading),
     ]  # fmt: skip
     parts = [(part, list(own)) for part, own in groupby(lines, lambda one: one.part)]
     st.html(rendered("judge/story.html", parts=parts, explained=EXPLAINED))
+
+
+def by_version(source: RatingSource | None) -> StoryLine:
+    """What another version of the prompt changes on the part to prove on, where one model judged the study with both."""
+    judged = judged_by(label_store(), source.study_id) if source and source.study_id else {}
+    models = {one.model for one in judged.values()}
+    if not source or len(judged) < 2 or len(models) > 1:
+        return StoryLine(VERSION, NO_VERSIONS, NOT_MEASURED)
+    return StoryLine(VERSION, proof_sentence(proof_figures(label_store(), source.study_id), models.pop()))
 
 
 def held(part: str, words: str, ends: tuple[float, float], *, least: str = "", most: str = "") -> StoryLine:

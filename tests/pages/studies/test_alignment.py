@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from annotation.label_store.studies import StudyState
@@ -10,6 +12,7 @@ from annotation.studies.alignment import add_version, proposal
 from annotation.studies.learnt import Judged, record_judged, split_of, versions_of
 from annotation.studies.study_tables import labels_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
+from pages.judge import story
 from tests.pages.conftest import words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, rate_all, step, study_of
@@ -44,7 +47,7 @@ def test_an_open_study_is_not_divided(labelled, as_user: SignIn):
     assert split_of(labelled, "s") is None
 
 
-def test_versions_are_shown_on_the_part_to_prove_on(labelled, as_user: SignIn):
+def test_versions_are_shown_on_the_part_to_prove_on(labelled, as_user: SignIn, monkeypatch):
     close(labelled)
     at = pressed(as_user("petra", "alignment"), "divide")
     assert not at.exception
@@ -63,6 +66,12 @@ def test_versions_are_shown_on_the_part_to_prove_on(labelled, as_user: SignIn):
     assert (accuracy["n"], accuracy["value"]) == (24, pytest.approx(1))
     assert accuracy["change"] > 0
     assert "12 of 36 items are left out: judge versions stricter have learnt" in words_on(at)
+    monkeypatch.setattr(story, "label_store", lambda: labelled)
+    line = story.by_version(SimpleNamespace(study_id="s"))
+    assert line.state == story.TOLD
+    assert "On the part to prove on, judged by a judge: shipped: kappa" in line.words
+    assert "stricter: kappa not defined" in line.words
+    assert story.by_version(None).state == story.NOT_MEASURED
     at = as_user("petra", "agreement")
     assert not at.exception
     assert "12 of 36 items are left out" in words_on(at)
