@@ -95,7 +95,7 @@ PROMPTS = SectionSpec(
     prompts,
     key="prompts",
     heading="What the models were asked",
-    empty="The release of this run has no prompts in full, only their digests: it was made by an earlier version.",
+    empty="The release of this run does not have the prompts in full: what made it did not write them.",
     columns=("prompt", "used_for", "max_tokens"),
 )
 PLANTED = SectionSpec(
