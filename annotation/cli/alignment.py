@@ -79,8 +79,8 @@ def align(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.add:
         text = _read(arguments.add)
         version = add_version(store, study, arguments.name, text, by, datetime.now(UTC))
-        told = f"Version {version.name} ({version.prompt}) is sealed. Judge with it: audit judge align --study {study} --judge"
-        return print_result(arguments, told, {"study": study, "version": version.name, "digest": version.digest})
+        message = f"Version {version.name} ({version.prompt}) is sealed. Judge with it: audit judge align --study {study} --judge"
+        return print_result(arguments, message, {"study": study, "version": version.name, "digest": version.digest})
     if arguments.judge and judge_versions(store, study, settings, arguments.progress) == FAILED:
         return FAILED
     return _show(arguments, store, split)
@@ -94,9 +94,9 @@ def _read(path: Path) -> str:
 
 
 def _propose(arguments: argparse.Namespace, settings: Settings, store: LabelStore) -> int:
-    text, told = proposed(store, arguments.study, settings)
+    text, message = proposed(store, arguments.study, settings)
     written = write_out(arguments.propose, {".md": text.encode})
-    return print_result(arguments, f"Wrote {written}. {told}", {"file": written, "about": told})
+    return print_result(arguments, f"Wrote {written}. {message}", {"file": written, "about": message})
 
 
 def proposed(store: LabelStore, study_id: str, settings: Settings) -> tuple[str, str]:
@@ -108,8 +108,8 @@ def proposed(store: LabelStore, study_id: str, settings: Settings) -> tuple[str,
         pairs = found.head(MAX_PAIRS).drop(columns=["item_id", "reason"]).to_dict("records")
         model, rules = load_object(PROPOSED_RULES)(settings, settings.data_dir / FOLDER / study_id, pairs)
         who = f"{model} proposes {len(rules)} rules; they are words of a model, for you to keep, change or delete."
-    told = f"In the part to learn from people decided {len(found)} items otherwise than the judge. {who}"
-    return proposal(found, rules), told
+    message = f"In the part to learn from people decided {len(found)} items otherwise than the judge. {who}"
+    return proposal(found, rules), message
 
 
 # -- judging -----------------------------------------------------------------------------------------------------------

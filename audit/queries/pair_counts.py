@@ -16,11 +16,11 @@ from audit.queries.concerned import concerned
 from audit.stats.intervals import Floats, with_interval, with_wilson
 from audit.stats.pair_table import COUPLE_BASE, PRESCREENED, UNSCORED, Pairs, rate_intervals
 from audit.store.connection import Connection, arrays, rows
+from audit.text.words import CHARACTERS_PER_TOKEN
 from audit.vocabulary import PRESENT_LABELS, SIGNIFICANCES
 
 # Of the judge's instructions with its rubric, to which a call adds the question and both answers
 INSTRUCTION_CHARACTERS = 3_700
-CHARACTERS_PER_TOKEN = 4
 
 COUNTS = (
     "pairs", "scored", "prescreened", "absent_judged", "absent", "present",

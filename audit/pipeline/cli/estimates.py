@@ -24,9 +24,9 @@ from audit.pipeline.llm.runner import run_calls
 from audit.pipeline.llm.tasks import StageCost, prompt_characters
 from audit.release.journal_files import Reply
 from audit.settings import Settings
+from audit.text.words import CHARACTERS_PER_TOKEN
 
-# The usual rule of thumb for English; stored replies and test calls measure it for the model at hand.
-CHARACTERS_PER_TOKEN = 4.0
+# Stored replies and test calls measure what the rule of thumb (audit.text.words) says for the model at hand.
 RULE, STORED, TRIED = "rule of thumb", "stored replies", "test calls"
 HEAD = ("stage", "done", "calls", "prompt tokens", "reply tokens", "characters per token", "s per call", "time", "based on")
 Made = Sequence[tuple[Call, Reply]]
