@@ -14,7 +14,7 @@ from audit.store.tables import layout
 from audit.vocabulary import composed, nearest
 
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
-STRUCTURED, LABEL_ONLY = "structured", "label_only"
+STRUCTURED, LABEL_FIRST, LABEL_ONLY = "structured", "label_first", "label_only"
 """Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
 
 RUN_COLUMNS = (
@@ -61,7 +61,7 @@ class Run:
 
     @property
     def judge_protocol(self) -> str:
-        """How the judge was asked: structured, label_only, positions; structured where the release does not say."""
+        """How the judge was asked: structured, label_first, label_only, positions; structured where the release does not say."""
         judge = self.manifest.get("judge_settings")
         return str(judge.get("protocol") or STRUCTURED) if isinstance(judge, dict) else STRUCTURED
 

@@ -32,7 +32,7 @@ from audit.queries.pair_counts import ALL_HANDBOOKS
 from audit.queries.stress import stress_scope, tested_systems
 from audit.stats.intervals import with_wilson
 from audit.store.connection import rows
-from audit.store.runs import LABEL_ONLY, STRUCTURED
+from audit.store.runs import LABEL_FIRST, LABEL_ONLY, STRUCTURED
 from audit.terms import ALL
 from audit.vocabulary import GENERAL, LABELS, PHASES, Label, SystemMode, plain
 
@@ -197,7 +197,8 @@ def _changes(context: ExportContext) -> RunFigures:
 def _ablation(context: ExportContext) -> RunFigures:
     """The other run as the judge that is asked for the label first and for an explanation afterwards."""
     assert context.other is not None
-    if (context.run.judge_protocol, context.other.judge_protocol) != (STRUCTURED, LABEL_ONLY):
+    # In both, one call gives the label with its reasons
+    if context.run.judge_protocol not in (STRUCTURED, LABEL_FIRST) or context.other.judge_protocol != LABEL_ONLY:
         return dict.fromkeys(ABLATION, NO_ABLATION)
     agreement = {row["figure"]: row for row in context.frame("run_agreement").to_dict("records")}
     moved = context.frame("transitions").set_index(["first", "second"])["share"]

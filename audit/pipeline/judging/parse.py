@@ -120,6 +120,15 @@ class PassagesReply(ReplyModel):
     clinical_significance: Annotated[Significance | None, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
 
 
+class LabelFirstReply(ReplyModel):
+    """The label, and after it the reasons, in the order of arXiv:2605.29084, section 4."""
+
+    classification: Classification
+    reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
+    divergence_topic: Annotated[Topic | None, faulty(_topic)]
+    clinical_significance: Annotated[Significance | None, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
+
+
 class LabelReply(ReplyModel):
     """The label alone."""
 
@@ -139,12 +148,15 @@ VERDICT_SCHEMA = VerdictReply.schema_to_send()
 FORMS = (
     PromptForm("absence", "absence", ("question", "answer"), PresenceReply.schema_to_send()),
     PromptForm("structured", "structured", PAIR_FIELDS, VERDICT_SCHEMA),
+    PromptForm("label_first", "structured", PAIR_FIELDS, LabelFirstReply.schema_to_send()),
     PromptForm("label_only", "label", PAIR_FIELDS, LabelReply.schema_to_send()),
     PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), DetailsReply.schema_to_send()),
     # Two passages of one handbook
     PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), PassagesReply.schema_to_send()),
 )
-ASKED: Mapping[str, type[ReplyModel]] = {"structured": VerdictReply, "label_only": LabelReply, "within": PassagesReply}
+ASKED: Mapping[str, type[ReplyModel]] = {
+    "structured": VerdictReply, "label_first": LabelFirstReply, "label_only": LabelReply, "within": PassagesReply,
+}  # fmt: skip
 """Template -> what it asks for; every reply is read as a VerdictReply, of which the others are parts."""
 
 

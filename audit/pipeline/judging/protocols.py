@@ -20,7 +20,7 @@ from audit.release.journal_files import Reply
 from audit.vocabulary import WITH_TOPIC, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
-STAGES = {"structured": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
+STAGES = {"structured": (STRUCTURED,), "label_first": (STRUCTURED,), "label_only": (LABEL, EXTRACT)}
 REPLY_TOKENS = {ABSENCE: 8.0, STRUCTURED: 210.0, LABEL: 10.0, EXTRACT: 25.0}
 """The rough number of tokens of one reply, for estimates without a server."""
 ABSENCE_NOTE = "Fewer if answers turn out to be absent: pairs with one of them need no verdict."
@@ -52,7 +52,8 @@ class JudgeRequest:
 class Protocol:
     """How a model is asked about pairs.
 
-    name      structured: reasoning, label, topic and significance in one call; label_only: the label alone, then topic and
+    name      structured: reasoning, label, topic and significance in one call; label_first: the same, the label before its
+              reasoning (arXiv:2605.29084, section 4); label_only: the label alone, then topic and
               significance of the pairs that differ in something (arXiv:2605.29084, section 5.2)
     absence   keep: the run's own flags count; check: the canonical prefix counts, and the model is asked once about every
               other answer
@@ -76,7 +77,7 @@ class Protocol:
     @property
     def stage_prompts(self) -> dict[str, Prompt]:
         """Stage -> its prompt."""
-        return {stage: self.prompts["label_only" if stage == LABEL else stage] for stage in self.stages}
+        return {stage: self.prompts[self.name if stage in (STRUCTURED, LABEL) else stage] for stage in self.stages}
 
     def task(self, corpus: Corpus) -> JudgingTask:
         """The calls of this protocol on a corpus."""

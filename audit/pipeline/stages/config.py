@@ -116,8 +116,10 @@ class JudgeOptions(ConfigSection):
     )
     url: Texts = Field((), description="OpenAI-compatible endpoints of the model (left out: AUDIT_JUDGE_URL)")
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
-    protocol: Literal["structured", "label_only", "positions"] = Field(
-        "structured", description="one call per pair, or the label first, or one call per answer and one per question"
+    protocol: Literal["structured", "label_first", "label_only", "positions"] = Field(
+        "structured",
+        description="one call per pair, reasons before the label or after it; or the label alone, and the rest in a second call; or "
+        "one call per answer and one per question",
     )
     absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
     swap: bool = Field(False, description="judge each pair in the other order too")

@@ -43,7 +43,7 @@ PAPER = (
     PresetOption(JUDGE, "judge", MODEL, "section 4"),
     PresetOption(JUDGE, "absence", "check", "section 4"),
     PresetOption(JUDGE, "name_centers", True, "section 4"),
-    PresetOption(JUDGE, "protocol", "structured", "section 4; the second protocol, of section 5.2, is label_only"),
+    PresetOption(JUDGE, "protocol", "label_first", "section 4; the second protocol, of section 5.2, is label_only"),
 )
 PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER}
 SOURCES = {"paper": "arXiv:2605.29084"}

@@ -85,6 +85,15 @@ def test_the_reasoning_is_written_before_the_label_and_every_text_has_a_bound():
         assert all("enum" in rule or rule["maxLength"] for rule in schema["properties"].values())
 
 
+def test_the_papers_judge_gives_the_label_before_its_reasons():
+    # arXiv:2605.29084, section 4: one call, the label first
+    prompt = PROMPTS["label_first"]
+    keys = ["classification", "reasoning", "divergence_topic", "clinical_significance"]
+    assert list(prompt.form.schema["properties"]) == keys
+    assert re.findall(r"^- (\w+):", prompt.system, re.MULTILINE)[-4:] == keys
+    assert prompt.system.partition("Reply with one")[0] == PROMPTS["structured"].system.partition("Reply with one")[0]
+
+
 def test_the_schema_is_the_same_for_every_pair():
     bodies = [PROMPTS["structured"].call("m", q, {**SAID, "answer_b": q}).body for q in ("q1", "q2")]
     assert json.dumps(bodies[0]["response_format"]) == json.dumps(bodies[1]["response_format"])

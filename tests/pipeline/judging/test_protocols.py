@@ -99,6 +99,19 @@ def test_extract_is_asked_for_pairs_that_differ_and_gets_the_label():
     }  # fmt: skip
 
 
+def test_with_the_label_first_one_call_gives_the_label_and_its_reasons():
+    reply = {"classification": "DIVERGENT", "reasoning": "so", "divergence_topic": "travel", "clinical_significance": "low"}
+    shelf, label_first = Shelf(), protocol("label_first")
+    calls = run_protocol(label_first, corpus(THREE), lambda _: json.dumps(reply), shelf=shelf).asked
+    assert [call.purpose for call in calls] == ["structured"] * 3
+    (item, *_) = corpus(THREE).items()
+    findings = label_first.absence_findings(item, shelf.latest)
+    read = [verdict for _, _, verdict in label_first.verdicts(corpus(THREE), item, findings, shelf.latest)]
+    assert {(v.label, v.reasoning, v.topic, v.significance, v.parse) for v in read} == {
+        ("DIVERGENT", "so", "travel", "low", "strict")
+    }
+
+
 def test_what_is_stored_is_not_asked_again():
     shelf = Shelf()
     first = run_protocol(protocol(swap=True), corpus(THREE), shelf=shelf).asked

@@ -148,6 +148,7 @@ def test_a_fault_anywhere_leaves_the_grade_as_it_was_or_unread():
 SENT = {
     "absence": "1490fb078ab7",
     "structured": "29f34112d245",
+    "label_first": "1c38891c0a84",
     "label_only": "e87fe5b80f54",
     "extract": "0ad9a7461e57",
     "within": "cad4c7ac5b9d",

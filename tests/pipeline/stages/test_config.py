@@ -77,7 +77,7 @@ def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generato
         (
             '[judge]\nprotocol = "structurd"',
             10,
-            "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only, positions.",
+            "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_first, label_only, positions.",
         ),
         ('[judge]\nprotocol = "positions"\nswap = true', 10, "protocol is 'positions', which has no checks: leave out swap"),
         ("[judge]\nswap = true", 10, "judge is 'none', which calls no model: leave out swap."),
