@@ -91,7 +91,14 @@ def _add_model_options(group: Any) -> None:
         help="context length of the model, prompt and answer together; longer evidence is cut, and the answer says so "
         "(default: %(default)s)",
     )
-    group.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md or closed_book.md")
+    group.add_argument(
+        "--templates", type=Path, metavar="DIR", help="folder with your own prompt, answer.md, fixed_absence.md or closed_book.md"
+    )
+    group.add_argument(
+        "--fixed-absence",
+        action="store_true",
+        help="use the prompt that asks for one fixed sentence where a handbook is silent, as the preset paper of `audit run`",
+    )
     group.add_argument(
         "--temperature",
         type=temperature,
@@ -123,7 +130,7 @@ def generate(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.generator == PASSAGES:
         return _quote_passages(arguments, sources)
     settings = generator_settings(arguments, settings)
-    prompt = load_answer_prompt(arguments.templates)
+    prompt = load_answer_prompt(arguments.templates, fixed_absence=arguments.fixed_absence)
     prompt = replace(
         prompt, temperature=arguments.temperature or prompt.temperature, max_tokens=arguments.max_tokens or prompt.max_tokens
     )

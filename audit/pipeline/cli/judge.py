@@ -59,10 +59,9 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         choices=(*STAGES, POSITIONS),
         default="structured",
         help=(
-            "structured: one call per pair, reasons before the label; label_first: the label before its reasons ("
-            "arXiv:2605.29084, section 4); label_only: the label alone, and the rest in a second call; positions: one call per answer and one "
-            "per question, "
-            "from which the labels of pairs follow (default: %(default)s)"
+            "structured: one call per pair, reasons before the label; label_first: the label before its reasons "
+            "(arXiv:2605.29084, section 4); label_only: the label alone, and the rest in a second call; positions: one call per "
+            "answer and one per question, from which the labels of pairs follow (default: %(default)s)"
         ),
     )
     parser.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,8 @@ class AnswerReply(ReplyModel):
 # the prompt tokens, against 4 % with the question first). With retrieved passages hardly two calls share any: only the
 # instructions are reused (22 %); with the question first and calls in the order of questions it would be four points more.
 FORM = PromptForm("answer", "answer", ("passages", "question"), AnswerReply.schema_to_send())
+FIXED_ABSENCE = replace(FORM, name="fixed_absence")
+"""As arXiv:2605.29084, appendix D, has it: one fixed sentence where a handbook is silent, and no limit of words."""
 # Tokens of prompt and answer together, unless configured otherwise
 DEFAULT_CONTEXT = 32_768
 # A cautious ratio, because a list of medicines takes more tokens than prose
@@ -50,12 +53,12 @@ NO_ANSWER = "no answer"
 REPLY_TOKENS = 120
 
 
-def load_answer_prompt(folder: Path | None = None) -> Prompt:
-    """The prompt `answer`, from `folder` if it is given.
+def load_answer_prompt(folder: Path | None = None, *, fixed_absence: bool = False) -> Prompt:
+    """The prompt `answer`, or `fixed_absence`; from `folder` if it is given.
 
     Raises AuditError if the template cannot be used.
     """
-    return load_template(FORM, __package__, folder)
+    return load_template(FIXED_ABSENCE if fixed_absence else FORM, __package__, folder)
 
 
 def evidence_room(prompt: Prompt, context: int) -> int:

@@ -99,10 +99,12 @@ class StatementsReply(ReplyModel):
     missing: Annotated[str, Field(max_length=MAX_TEXT), cleaned(MAX_TEXT)]
 
 
+QUESTION_TYPE = ("question_type",)
+"""What a prompt of one's own may name beside the question: its type, from the references."""
 ANSWER_SCHEMA = SystemAnswerReply.schema_to_send()
 FORMS = {
-    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), ANSWER_SCHEMA),
-    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), ANSWER_SCHEMA),
+    SystemMode.CLOSED_BOOK: PromptForm("closed_book", "closed_book", ("question",), ANSWER_SCHEMA, QUESTION_TYPE),
+    SystemMode.RETRIEVAL: PromptForm("with_evidence", "with_evidence", ("passages", "question"), ANSWER_SCHEMA, QUESTION_TYPE),
     SystemMode.MULTI_SOURCE: PromptForm(
         "several_sources", "several_sources", ("passages", "question"), StatementsReply.schema_to_send()
     ),
@@ -209,7 +211,8 @@ def system_task(
 
     def calls_of(question: SystemQuestion) -> list[Call]:
         passages = "\n\n".join(one.passage.in_prompt for one in question.passages)
-        texts = {"passages": passages, "question": without_numbers(question.query.text)}
+        query = question.query
+        texts = {"passages": passages, "question": without_numbers(query.text), "question_type": query.question_type}
         return [prompt.call(system.model, question.query.question_id, texts)]
 
     return SystemTask(

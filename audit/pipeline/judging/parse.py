@@ -143,13 +143,13 @@ class DetailsReply(ReplyModel):
     clinical_significance: Annotated[Significance, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
 
 
-PAIR_FIELDS = ("question", "answer_a", "answer_b")
+PAIR_FIELDS, CENTERS = ("question", "answer_a", "answer_b"), ("center_a", "center_b")
 VERDICT_SCHEMA = VerdictReply.schema_to_send()
 FORMS = (
     PromptForm("absence", "absence", ("question", "answer"), PresenceReply.schema_to_send()),
-    PromptForm("structured", "structured", PAIR_FIELDS, VERDICT_SCHEMA),
-    PromptForm("label_first", "structured", PAIR_FIELDS, LabelFirstReply.schema_to_send()),
-    PromptForm("label_only", "label", PAIR_FIELDS, LabelReply.schema_to_send()),
+    PromptForm("structured", "structured", PAIR_FIELDS, VERDICT_SCHEMA, CENTERS),
+    PromptForm("label_first", "structured", PAIR_FIELDS, LabelFirstReply.schema_to_send(), CENTERS),
+    PromptForm("label_only", "label", PAIR_FIELDS, LabelReply.schema_to_send(), CENTERS),
     PromptForm("extract", "extract", (*PAIR_FIELDS, "label"), DetailsReply.schema_to_send()),
     # Two passages of one handbook
     PromptForm("within", "structured", ("subject", "passage_a", "passage_b"), PassagesReply.schema_to_send()),

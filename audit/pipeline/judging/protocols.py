@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, HandbookPair, QuestionToJudge
-from audit.pipeline.judging.parse import is_readable, read_presence, read_verdict
+from audit.pipeline.judging.parse import CENTERS, is_readable, read_presence, read_verdict
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.llm.tasks import LlmTask, Replies, batches
 from audit.pipeline.verdict import Verdict
 from audit.release.journal_files import Reply
+from audit.text.blinding import HIDDEN_NAME
 from audit.vocabulary import WITH_TOPIC, CheckKind
 
 ABSENCE, STRUCTURED, LABEL, EXTRACT = "absence", "structured", "label", "extract"
@@ -126,7 +127,7 @@ class Protocol:
             yield from self._blind_requests(corpus, item, present)
 
     def _requests_in_order(self, item: QuestionToJudge, first: str, second: str, *, swapped: bool) -> Iterator[JudgeRequest]:
-        a, b = (item.answers[handbook].shown for handbook in (first, second))
+        a, b = (self._text(item.answers[handbook]) for handbook in (first, second))
         if swapped:
             # Equal answers in the other order are the same request.
             if a != b:
@@ -137,12 +138,16 @@ class Protocol:
             yield self._request(item, (first, second), CheckKind.REPEAT, number, (a, b), number)
 
     def _blind_requests(self, corpus: Corpus, item: QuestionToJudge, present: list[HandbookPair]) -> Iterator[JudgeRequest]:
-        texts = {handbook: item.answers[handbook].shown for pair in present for handbook in pair}
+        texts = {handbook: self._text(item.answers[handbook]) for pair in present for handbook in pair}
         masked = {handbook: corpus.masker.mask(item.answers[handbook].text or "") for handbook in texts}
         for a, b in present:
             # Without a name to mask it would repeat the request for the verdict.
             if (masked[a], masked[b]) != (texts[a], texts[b]):
                 yield self._request(item, (a, b), CheckKind.BLIND, 1, (masked[a], masked[b]))
+
+    def _text(self, answer: AnswerToJudge) -> str:
+        """The answer, below the name of its center unless the template has a place for that."""
+        return answer.text or "" if self.prompts[self.name].names(CENTERS[0]) else answer.shown
 
     def _request(
         self,
@@ -154,6 +159,9 @@ class Protocol:
         repeat: int = 0,
     ) -> JudgeRequest:
         fields = {"question": str(item.question["question"]), "answer_a": texts[0], "answer_b": texts[1]}
+        for field, handbook in zip(CENTERS, pair, strict=True):
+            # Without --name-centers, and where names are masked, a template that asks for a name gets none
+            fields[field] = ("" if kind is CheckKind.BLIND else item.answers[handbook].center) or HIDDEN_NAME
         return JudgeRequest(pair, kind, number, self.prompts[self.name].call(self.model, item.question_id, fields, repeat))
 
     def _absence_calls(self, item: QuestionToJudge) -> Iterator[Call]:

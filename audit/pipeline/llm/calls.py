@@ -40,8 +40,9 @@ class Call:
 
     @property
     def instructions(self) -> str:
-        """The fixed part of the prompt, without the texts that it is about."""
-        return str(self.body["messages"][0]["content"])
+        """The fixed part of the prompt, without the texts that it is about; empty where they are in one message."""
+        first = self.body["messages"][0]
+        return str(first["content"]) if first["role"] == "system" else ""
 
     @cached_property
     def key(self) -> str:

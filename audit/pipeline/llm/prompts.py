@@ -1,4 +1,8 @@
-"""Prompts from Markdown templates: fixed instructions first, then the texts, each inside tags that it cannot close."""
+"""Prompts from Markdown templates: fixed instructions first, then the texts, each inside tags that it cannot close.
+
+A paper's own prompt has no such tags. A template with the line `delimiters: none` in its front matter is taken as it is. That is
+less safe, because a text can pose as an instruction: the prompt's name says so wherever it is shown, and no template here is so.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ FRONT_MATTER = re.compile(r"\A---\n(?P<front>.*?)\n---\n(?P<body>.*)\Z", re.DOTA
 PARTS = re.compile(r"\A\s*# system\n(?P<system>.*?)\n# user\n(?P<user>.*)\Z", re.DOTALL)
 INCLUDE = re.compile(r"\{include:(\w+)\}")
 FIELD = re.compile(r"\{(\w+)\}")
+WITHOUT_DELIMITERS = {"delimiters": "none"}
+"""The line of the front matter of a template whose texts stand between no tags."""
 FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
 
 MAX_MAX_TOKENS = 100_000
@@ -40,13 +46,15 @@ class PromptForm:
     """The required contents of a template of this name, and the purpose of its calls.
 
     `fields` are the texts that are filled in, in the order in which a prefix cache can reuse all but the last. `schema` is the
-    JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema.
+    JSON Schema of the reply: the same for all calls of a template, because a server compiles every new schema. `optional`: what a
+    template may name too.
     """
 
     name: str
     purpose: str
     fields: tuple[str, ...]
     schema: Mapping[str, Any]
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,7 @@ class Prompt:
     """A template, ready to be filled in.
 
     thinking  tokens in which the model may think before its reply, on top of `max_tokens` (AUDIT_JUDGE_THINKING)
+    delimited False for a template with `delimiters: none`
     """
 
     name: str
@@ -64,6 +73,7 @@ class Prompt:
     form: PromptForm
     temperature: float = 0
     thinking: int = 0
+    delimited: bool = True
 
     @property
     def digest(self) -> str:
@@ -78,7 +88,11 @@ class Prompt:
     def title(self) -> str:
         """Name, version and digest, as records name it."""
         thinking = f", thinking in {self.thinking} tokens" if self.thinking else ""
-        return f"{self.name}-{self.version}@{self.digest}{thinking}"
+        return f"{self.name}-{self.version}@{self.digest}{'' if self.delimited else ', without delimiters'}{thinking}"
+
+    def names(self, field: str) -> bool:
+        """Whether a text is filled in."""
+        return field in FIELD.findall(self.user)
 
     @property
     def reply_tokens(self) -> int:
@@ -96,9 +110,10 @@ class Prompt:
         """The request that asks `model` about `texts`."""
         # All fields in one pass: a text may contain something like {field} itself.
         user = FIELD.sub(lambda match: escaped(texts[match[1]]), self.user)
+        instructions = [{"role": "system", "content": self.system}] if self.system else []
         body: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": "system", "content": self.system}, {"role": "user", "content": user}],
+            "messages": [*instructions, {"role": "user", "content": user}],
             # 0 for a judge: the same pair should get the same verdict; `repeat` measures how far that holds.
             "temperature": self.temperature,
             "max_tokens": self.reply_tokens,
@@ -157,15 +172,17 @@ def _load_prompt(form: PromptForm, home: Traversable, folder: Path | None) -> Pr
 def _prompt_from(
     form: PromptForm, front: Mapping[str, str], body: str, where: str, home: Traversable, folder: Path | None
 ) -> Prompt:
+    delimited = WITHOUT_DELIMITERS.items() - front.items() != set()
     parts = PARTS.match(body)
-    if parts is None:
-        raise _template_error(where, "it needs a part '# system' followed by a part '# user'")
-    system = INCLUDE.sub(lambda match: _read_template(match[1], home, folder)[1].strip(), parts["system"]).strip()
-    _check_fields(where, form.fields, system, parts["user"])
+    if parts is None and delimited:
+        raise _template_error(where, f"it needs a part '# system' followed by a part '# user'. {OF_A_PAPER}")
+    instructions, user = (parts["system"], parts["user"]) if parts else ("", body)
+    system = INCLUDE.sub(lambda match: _read_template(match[1], home, folder)[1].strip(), instructions).strip()
+    (_check_fields if delimited else _check_undelimited)(where, form, system, user)
     max_tokens = front.get("max_tokens", "")
     if not max_tokens.isdigit() or not 1 <= int(max_tokens) <= MAX_MAX_TOKENS:
         raise _template_error(where, f"max_tokens is '{max_tokens}', but must be a number from 1 to {MAX_MAX_TOKENS}")
-    return Prompt(form.name, front.get("version", "0"), system, parts["user"].strip(), int(max_tokens), form)
+    return Prompt(form.name, front.get("version", "0"), system, user.strip(), int(max_tokens), form, delimited=delimited)
 
 
 def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:
@@ -187,19 +204,46 @@ def _split_template(text: str, where: str) -> tuple[dict[str, str], str]:
     return {key.strip(): value.strip() for key, value in front.items()}, match["body"]
 
 
-def _check_fields(where: str, fields: tuple[str, ...], system: str, user: str) -> None:
+OF_A_PAPER = (
+    "A paper's own prompt is taken as it is where its front matter has the line 'delimiters: none', which is less safe, because "
+    "a text can then pose as an instruction"
+)
+
+
+def _check_fields(where: str, form: PromptForm, system: str, user: str) -> None:
     """Each text must appear once, in prefix order, inside tags, and never among the instructions."""
-    if tuple(FIELD.findall(user)) != fields:
-        expected = " ".join(f"{{{field}}}" for field in fields)
-        raise _template_error(where, f"its user part must contain, once each and in this order: {expected}")
+    named = FIELD.findall(user)
+    if tuple(name for name in named if name not in form.optional) != form.fields:
+        raise _template_error(
+            where, f"its user part must contain, once each and in this order: {_in_braces(form.fields)}. {OF_A_PAPER}"
+        )
+    _check_system(where, system)
+    for field in named:
+        if not re.search(FIELD_IN_TAGS % field, user):
+            raise _template_error(
+                where,
+                f"{{{field}}} must be between <tag> and </tag>, to separate untrusted text from instructions. {OF_A_PAPER}",
+            )
+
+
+def _check_undelimited(where: str, form: PromptForm, system: str, user: str) -> None:
+    """Each text must appear, in any order, and nothing else that looks like one."""
+    named, allowed = set(FIELD.findall(user)), {*form.fields, *form.optional}
+    if missing := [field for field in form.fields if field not in named]:
+        raise _template_error(where, f"it lacks {_in_braces(missing)}")
+    if unknown := sorted(named - allowed):
+        raise _template_error(where, f"it names {_in_braces(unknown)}; allowed: {_in_braces(sorted(allowed))}")
+    _check_system(where, system)
+
+
+def _check_system(where: str, system: str) -> None:
     # A prefix cache reuses the system part only while it is the same for all.
     if FIELD.search(system):
         raise _template_error(where, "its system part must not contain any of the texts: it is the same for every call")
-    for field in fields:
-        if not re.search(FIELD_IN_TAGS % field, user):
-            raise _template_error(
-                where, f"{{{field}}} must be between <tag> and </tag>, to separate untrusted text from instructions"
-            )
+
+
+def _in_braces(fields: Iterable[str]) -> str:
+    return " ".join(f"{{{field}}}" for field in fields)
 
 
 def _template_error(where: str, problem: str) -> AuditError:

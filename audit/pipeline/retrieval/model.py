@@ -17,12 +17,13 @@ MAX_RECORDED = 10
 
 @dataclass(frozen=True)
 class Query:
-    """A question as it is put to every handbook."""
+    """A question as it is put to every handbook; `question_type` is that of its reference answer, empty where none is stated."""
 
     question_id: str
     text: str
     organ: str = "general"
     topics: tuple[str, ...] = ()
+    question_type: str = ""
 
     @classmethod
     def of(cls, question: Mapping[str, Any]) -> Query:

@@ -132,6 +132,8 @@ PAPER: Mapping[str, Any] = {
     "fusion": RANKS,
     "expand_dense": True,
     "neighbour_sections": 1,
+    # More words than any section has: the paper expands a hit to its section, however long
+    "parent_words": 1_000_000,
     # The factor on tables of contents and indexes is ours.
     "leave_out": frozenset({"navigation"}),
 }

@@ -99,6 +99,10 @@ class GenerateOptions(ConfigSection):
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     context: int = Field(32_768, ge=1_000, description="the model's maximum of prompt and answer together, in tokens")
     max_tokens: int = Field(0, ge=0, description="maximum tokens of an answer; 0: the value of its prompt (700)")
+    templates: ExistingPath | None = Field(None, description="folder with your own prompt, answer.md or fixed_absence.md")
+    fixed_absence: bool = Field(
+        False, description="the prompt asks for one fixed sentence where a handbook is silent, and has no limit of words"
+    )
 
 
 class JudgeOptions(ConfigSection):
@@ -118,8 +122,8 @@ class JudgeOptions(ConfigSection):
     model: Text = Field("", description="the model's name there (left out: AUDIT_JUDGE_MODEL, or the endpoint's only model)")
     protocol: Literal["structured", "label_first", "label_only", "positions"] = Field(
         "structured",
-        description="one call per pair, reasons before the label or after it; or the label alone, and the rest in a second call; or "
-        "one call per answer and one per question",
+        description="one call per pair, reasons before the label or after it; or the label alone, and the rest in a second call; "
+        "or one call per answer and one per question",
     )
     absence: Literal["keep", "check"] = Field("keep", description="keep the generator's absence flags, or check every answer")
     swap: bool = Field(False, description="judge each pair in the other order too")

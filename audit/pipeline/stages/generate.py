@@ -39,7 +39,8 @@ class GenerateStage(TaskByTask):
         """The inputs: passages retrieved from each handbook, its text, and the generator."""
         options = self.context.config.generate
         inputs = {
-            "generate": options.model_dump(mode="json", exclude={"url"}),
+            "generate": options.model_dump(mode="json", exclude={"url", "templates"}),
+            "templates": self.context.cache.digest(options.templates) if options.templates else "",
             "model": self.context.model_settings if options.generator != PASSAGES else "",
             "code": code_digest(*CODE),
             "asked": digest_of(self.context.questions()),

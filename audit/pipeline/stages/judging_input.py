@@ -78,7 +78,7 @@ def run_record(context: RunContext, generator: str) -> dict[str, object]:
 
 def answer_prompt(options: GenerateOptions) -> Prompt:
     """The prompt of an answer, with the config's limit on its length."""
-    prompt = load_answer_prompt()
+    prompt = load_answer_prompt(options.templates, fixed_absence=options.fixed_absence)
     return replace(prompt, max_tokens=options.max_tokens) if options.max_tokens else prompt
 
 

@@ -37,9 +37,11 @@ PAPER = (
     PresetOption(RETRIEVAL_OPTIONS, "fusion", PAPER_RETRIEVAL["fusion"], "section 4.2"),
     PresetOption(RETRIEVAL_OPTIONS, "expand_dense", PAPER_RETRIEVAL["expand_dense"], "section 4.2"),
     PresetOption(RETRIEVAL_OPTIONS, "neighbour_sections", PAPER_RETRIEVAL["neighbour_sections"], "section 4.2"),
+    PresetOption(RETRIEVAL_OPTIONS, "parent_words", PAPER_RETRIEVAL["parent_words"], "section 4.2 expands to sections in full"),
     PresetOption(RETRIEVAL_OPTIONS, "leave_out", sorted(PAPER_RETRIEVAL["leave_out"]), "section 4.2 weighs no contents pages"),
     PresetOption(("generate",), "generator", MODEL, "section 4"),
     PresetOption(("generate",), "max_tokens", 512, "appendix D"),
+    PresetOption(("generate",), "fixed_absence", True, "appendix D"),
     PresetOption(JUDGE, "judge", MODEL, "section 4"),
     PresetOption(JUDGE, "absence", "check", "section 4"),
     PresetOption(JUDGE, "name_centers", True, "section 4"),
@@ -48,8 +50,8 @@ PAPER = (
 PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER}
 SOURCES = {"paper": "arXiv:2605.29084"}
 FIXED = {
-    "paper": "Temperature 0, the sentence that marks an answer as absent, and replies without a model's thinking apply in any "
-    "case (appendix D). Prompts are our own: see the table of departures in audit/pipeline/README.md."
+    "paper": "Temperature 0 and replies without a model's thinking apply in any case (appendix D). Prompts are our own: see the "
+    "table of departures in audit/pipeline/README.md."
 }
 """Settings of the paper that hold without a preset."""
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,7 @@ class SystemsStage(TaskByTask):
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "found": None if None in digests else digest_of(digests),
             "questions": digest_of(context.questions()) if context.workspace.questions.is_file() else None,
+            "types": digest_of(_question_types(context)) if options.templates and context.workspace.questions.is_file() else "",
         }
         return Task(self.name, options.id, inputs, files_of(context, options))
 
@@ -242,11 +243,19 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     """
     if options.asks_sources:
         return routed_questions(context, options).to_ask(context)
-    queries = [Query.of(question) for question in context.questions()]
+    types = _question_types(context)
+    queries = [replace(query, question_type=types.get(query.question_id, "")) for query in map(Query.of, context.questions())]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
     retrieved = _retrieved_by_question(context)
     return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
+
+
+def _question_types(context: RunContext) -> dict[str, str]:
+    """Question -> its type, where the references state one."""
+    references = context.config.questions.references
+    records = _references(context, references) if references else ()
+    return {str(record["question_id"]): str(kind) for record in records if (kind := record.get("question_type"))}
 
 
 def _retrieved_by_question(context: RunContext) -> dict[str, list[Retrieved]]:

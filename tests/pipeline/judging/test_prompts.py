@@ -139,6 +139,42 @@ def test_a_template_that_would_mix_texts_and_instructions_is_refused(tmp_path, b
         load_prompts(tmp_path)
 
 
+# In the layout of a paper: one message, centers named, no tags
+PAPERS_OWN = """---
+name: label_first
+version: 1
+max_tokens: 200
+{mark}---
+Question: {{question}}
+{{center_a}} answers: {{answer_a}}
+{{center_b}} answers: {{answer_b}}
+Reply as {{"classification": "..."}} and say why.
+"""
+
+
+def test_a_papers_own_prompt_is_refused_unless_its_front_matter_says_that_it_has_no_delimiters(tmp_path):
+    (tmp_path / "label_first.md").write_text(PAPERS_OWN.format(mark=""))
+    with pytest.raises(AuditError, match="the line 'delimiters: none', which is less safe") as refused:
+        load_prompts(tmp_path)
+    assert str(refused.value).endswith("Nothing was asked.")
+    (tmp_path / "label_first.md").write_text(PAPERS_OWN.format(mark="delimiters: none\n"))
+    prompt = load_prompts(tmp_path)["label_first"]
+    assert prompt.title.endswith(", without delimiters")
+    call = prompt.call("m", "q1", {**SAID, "center_a": "Alder", "center_b": "Birch"})
+    (message,) = call.body["messages"]
+    assert message["role"] == "user"
+    assert message["content"].splitlines()[:2] == ["Question: May I travel?", "Alder answers: After 3 months."]
+    assert call.instructions == ""
+    # None of ours does without delimiters
+    assert all(ours.delimited for ours in PROMPTS.values())
+
+
+def test_a_papers_own_prompt_names_nothing_that_nobody_fills_in(tmp_path):
+    (tmp_path / "label_first.md").write_text(PAPERS_OWN.format(mark="delimiters: none\n").replace("{center_b}", "{hospital}"))
+    with pytest.raises(AuditError, match=r"it names \{hospital\}; allowed: \{answer_a\}"):
+        load_prompts(tmp_path)
+
+
 def test_a_folder_without_templates_is_refused(tmp_path):
     with pytest.raises(AuditError, match="does not contain a template"):
         load_prompts(tmp_path)

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from audit.pipeline.judging.corpus import first_pairs, with_centers
-from audit.pipeline.judging.parse import is_readable
+from audit.pipeline.judging.parse import is_readable, load_prompts
+from audit.pipeline.judging.protocols import Protocol
 from audit.pipeline.llm.calls import ANSWERED, CUT, FAILED, REFUSED
 from audit.pipeline.llm.tasks import ask_stages, is_settled
 from audit.release.journal_files import Reply
@@ -110,6 +111,16 @@ def test_with_the_label_first_one_call_gives_the_label_and_its_reasons():
     assert {(v.label, v.reasoning, v.topic, v.significance, v.parse) for v in read} == {
         ("DIVERGENT", "so", "travel", "low", "strict")
     }
+
+
+def test_a_template_with_a_place_for_centers_gets_their_names_there_and_not_in_the_answers(tmp_path):
+    front = "---\nname: label_first\nversion: 1\nmax_tokens: 99\ndelimiters: none\n---\n"
+    (tmp_path / "label_first.md").write_text(front + "{question}|{center_a}|{answer_a}|{center_b}|{answer_b}")
+    asked_as_printed = Protocol("label_first", "m", load_prompts(tmp_path), blind=True)
+    calls = run_protocol(asked_as_printed, with_centers(corpus(THREE))).asked
+    shown = [call.body["messages"][0]["content"] for call in calls]
+    assert shown[0] == "What about q1?|Alder Clinic|Alder says 1.|Birch Clinic|B says 2."
+    assert next(text.split("|")[1::2] for text in shown if "[name]" in text) == ["[name]", "[name]"]
 
 
 def test_what_is_stored_is_not_asked_again():

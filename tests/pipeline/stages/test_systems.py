@@ -214,3 +214,23 @@ def test_without_a_generator_there_must_be_systems(project, capsys):
     systems_alone(project)
     assert project.run() == 2
     assert "generator is 'none', so there must be [[systems]] that answer, and there are none." in capsys.readouterr().err
+
+
+def test_the_type_of_a_question_reaches_a_prompt_that_asks_for_it(project, server):
+    systems_alone(project)
+    rows = list(csv.DictReader((project.config.parent / "questions.csv").open()))
+    kinds = {row["question_id"]: f"kind {number}" for number, row in enumerate(rows)}
+    references, folder = project.folder / "references.jsonl", project.folder / "own"
+    records = [{"question_id": name, "answers": ["x"], "question_type": kind} for name, kind in kinds.items()]
+    references.write_text("\n".join(map(json.dumps, records)))
+    folder.mkdir()
+    (folder / "closed_book.md").write_text(
+        "---\nname: closed_book\nversion: 1\nmax_tokens: 9\n---\n# system\nAnswer.\n# user\n"
+        "<question_type>{question_type}</question_type>\n<question>{question}</question>\n"
+    )
+    add(project, ALONE.format(url=server.url) + f'templates = "{folder}"\n')
+    project.config.write_text(project.config.read_text().replace("[questions]\n", f'[questions]\nreferences = "{references}"\n'))
+    assert project.run() == 0
+    named = {text.partition("</question_type>")[0].rpartition(">")[2] for text in prompts(server)}
+    assert len(named) == 2
+    assert named <= set(kinds.values())
