@@ -10,6 +10,7 @@ import pandas as pd
 
 from audit.errors import NotInRunError
 from audit.evaluation.criteria import CRITERIA, REFERENCE, Incomplete, composites, parse_weights
+from audit.evaluation.reference_metrics import REFERENCE_MEASURES
 from audit.evaluation.retrieval_measures import RETRIEVAL_MEASURES
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
@@ -17,6 +18,8 @@ from audit.tables import Column, IntervalNote, Population, Row
 from audit.vocabulary import nearest
 
 WORDS, COMPOSITE, REFUSAL = "words", "composite", "refusal"
+REFUSALS = EXCLUDE, COUNT = "exclude", "count"
+"""Whether a refusal, and a reply that could not be read, has reference measures: no, or those of its text, 0 without one."""
 # Composites are sums of floats: equal ones may differ by rounding, and would count as different.
 DECIMALS = 9
 MEASURE_TITLES = {
@@ -56,10 +59,18 @@ answered as (
 found as (
     select m.question, m.system, measure, value
     from system_measures m left join system_answers a using (question, system)
-    where (measure in ({_quoted(RETRIEVAL_MEASURES)}) or a.question is null or a.refused = false)
+    where (measure in ({_quoted(RETRIEVAL_MEASURES)}) or a.question is null or a.refused = false or $refusals = '{COUNT}')
       and measure not in ({_quoted((WORDS, COMPOSITE, REFUSAL))})
+),
+-- Only where refusals count: what an answer without a text has of the measures that its system has elsewhere
+nothing as (
+    select a.question, a.system, measure, 0.0 as value
+    from system_answers a join (select distinct system, measure from found) using (system)
+    where $refusals = '{COUNT}' and a.refused is distinct from false and measure in ({_quoted(REFERENCE_MEASURES)})
+      and (a.question, a.system, measure) not in (select (question, system, measure) from found)
 )
-select question, question_type, system, measure, value from found join chosen using (question)
+select question, question_type, system, measure, value
+from (from found union all from nothing) join chosen using (question)
 union all
 select question, question_type, system, '{WORDS}', words from answered join chosen using (question)
 order by system, question
@@ -95,12 +106,16 @@ def systems_of(con: Connection) -> pd.DataFrame:
     return frame(con, SYSTEMS)
 
 
-def answer_values(con: Connection, question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
+def answer_values(
+    con: Connection, question_type: str | None = None, organ: str | None = None, refusals: str = EXCLUDE
+) -> pd.DataFrame:
     """Every measure of every answer: question, question_type (None: not stated), system (numbers), measure, value.
 
-    Reference measures and words of answers only; measures of retrieval of refusals and unread answers too.
+    Reference measures of answers only, or with `refusals` 'count' of every reply; words of answers only; measures of retrieval of
+    refusals and unread answers too. Raises AuditError for another `refusals`.
     """
-    return frame(con, VALUES, selection_parameters(question_type, organ))
+    require_one_of(refusals, REFUSALS, "Refusals")
+    return frame(con, VALUES, {**selection_parameters(question_type, organ), "refusals": refusals})
 
 
 def evaluations(

@@ -17,6 +17,7 @@ from audit.metrics._systems import (
     CHOSEN,
     COMPOSITE,
     COMPOSITE_NOTE,
+    EXCLUDE,
     MEASURE,
     MEASURE_TITLES,
     READ,
@@ -184,7 +185,9 @@ COLUMNS = (
 
 
 @metric(sql=VALUES, table=SYSTEM_MEASURES_TABLE, glossary=SYSTEM_MEASURES_GLOSSARY)
-def system_measures(con: Connection, by: str = "all", question_type: str | None = None, organ: str | None = None) -> pd.DataFrame:
+def system_measures(
+    con: Connection, by: str = "all", question_type: str | None = None, organ: str | None = None, refusals: str = EXCLUDE
+) -> pd.DataFrame:
     """The mean of every measure of each system over its answers, with its spread.
 
     Reference measures (BLEU-1, BLEU-4, sacreBLEU, ROUGE-1, ROUGE-L, BERTScore) compare an answer with the first reference answer;
@@ -195,6 +198,8 @@ def system_measures(con: Connection, by: str = "all", question_type: str | None 
 
     by                    'all', or 'question_type': one row per type; questions without a stated type are in no type's row
     question_type, organ  count only these questions; None: all
+    refusals              'exclude', or 'count': a refusal has the reference measures of its text, and a reply without a text has
+                          0, as in the means of Fensore et al. over all questions
     One row per system, type and measure for which there is a value:
         system_id, name, measure                   str
         question_type                              str, '(all)' by 'all'
@@ -202,11 +207,11 @@ def system_measures(con: Connection, by: str = "all", question_type: str | None 
         mean, mean_low, mean_high                  float, 95 % interval with questions resampled (audit.stats.means)
         sd, least, most                            float, standard deviation of a sample (n - 1), NaN of one value; extremes
 
-    Raises AuditError for another `by`. Source: audit.evaluation.reference_metrics, audit.evaluation.retrieval_measures,
+    Raises AuditError for another `by` or `refusals`. Source: audit.evaluation.reference_metrics,
     audit.evaluation.retrieval_measures (RAGAS, arXiv:2309.15217; ALCE, arXiv:2305.14627).
     """
     require_one_of(by, BY, "Group")
-    values = answer_values(con, question_type, organ)
+    values = answer_values(con, question_type, organ, refusals)
     if by == "all":
         values = values.assign(question_type=ALL)
     systems = systems_of(con).to_dict("records")
@@ -234,7 +239,7 @@ def _summary(values: pd.Series) -> dict[str, Any]:
 # -- How much better or worse each answering system does than a baseline, on the same questions --------------
 
 
-REFUSALS = f"""
+REFUSED = f"""
 select question, system, refused::integer as value, '{REFUSAL}' as measure
 from system_answers join questions using (question) left join question_types using (question)
 where refused is not null
@@ -301,7 +306,7 @@ def system_differences(
         [
             answer_values(con, question_type, organ),
             composite_values(con, question_type, organ, incomplete, weights),
-            frame(con, REFUSALS, selection_parameters(question_type, organ)),
+            frame(con, REFUSED, selection_parameters(question_type, organ)),
         ]
     )
     return pd.DataFrame(

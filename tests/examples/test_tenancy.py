@@ -128,3 +128,14 @@ def test_its_templates_ask_the_judge_in_its_own_words() -> None:
         told = f"{prompt.system}\n{prompt.user}".replace("clinical_significance", "")
         assert not re.search(r"patient|handbook|clinic|organ\b|health|medicine|graft|institution", told, re.IGNORECASE), name
         assert prompt.digest != ours[name].digest
+
+
+def test_the_prompts_in_the_words_of_tenancy_law_are_those_of_today():
+    # A reply is bound to the schema of ours: a template that asks for less, or in another order, would be an older one
+    ours, theirs = load_prompts(), load_prompts(FOLDER / "templates")
+    for name, prompt in theirs.items():
+        assert prompt.system != ours[name].system, name
+        assert (prompt.version, prompt.max_tokens) == (ours[name].version, ours[name].max_tokens), name
+        reply = prompt.system.partition("Reply with one JSON")[2]
+        assert re.findall(r"^- (\w+):", reply, re.MULTILINE) == list(prompt.form.schema["properties"]), name
+        assert ("COMPLEMENTARY" in prompt.system) == ("COMPLEMENTARY" in ours[name].system), name

@@ -75,6 +75,21 @@ def test_a_question_type_counts_its_own_questions_only(con, ten):
     assert systems(ten, question_type="treatment").set_index("system_id").loc["rag", "not_asked"] == 1
 
 
+def test_refusals_count_as_their_text_or_as_0_without_one_where_a_reader_asks_for_it(con, ten):
+    rouge = system_measures(ten, refusals="count").set_index(["system_id", "measure"]).loc[("rag", "rouge_l")]
+    own = [number / 20 + 0.1 for number in range(9)]  # q9, the refusal, among them
+    assert (rouge["answers"], rouge["mean"]) == (9, pytest.approx(sum(own) / 9))
+    # BLEU-1 of `rag` is known on q1 alone; the refusal of q3 has no value, and adds a 0 where refusals count
+    left_out, counted = (
+        system_measures(con, refusals=refusals).set_index(["system_id", "measure"]).loc[("rag", "bleu_1")]
+        for refusals in ("exclude", "count")
+    )
+    assert (left_out["answers"], left_out["mean"]) == (1, 0.5)
+    assert (counted["answers"], counted["mean"], counted["least"]) == (2, 0.25, 0)
+    with pytest.raises(AuditError, match="Refusals 'zero'"):
+        system_measures(con, refusals="zero")
+
+
 def test_a_refusal_has_no_reference_measure_and_its_search_is_measured(ten):
     table = system_measures(ten).set_index(["system_id", "measure"])
     rouge = table.loc[("rag", "rouge_l")]

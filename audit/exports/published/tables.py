@@ -25,7 +25,7 @@ from audit.exports.published.comparison import (
     row_figure,
 )
 from audit.exports.table_model import Table
-from audit.metrics._systems import COMPOSITE
+from audit.metrics._systems import COMPOSITE, COUNT
 from audit.metrics.routing import SEVERAL
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_counts import ALL_HANDBOOKS
@@ -385,7 +385,8 @@ def system_of(figure: PublishedFigure) -> str | None:
 def _measures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     figures: RunFigures = {
         f"{row['measure']}/{names[row['system_id']]}": _figure(row, "mean")
-        for row in context.frame("system_measures").to_dict("records")
+        # The paper's means are over all questions, refusals among them
+        for row in context.frame("system_measures", refusals=COUNT).to_dict("records")
         if row["system_id"] in names and row["measure"] in REFERENCE_MEASURES
     }
     for row in context.frame("systems").to_dict("records"):

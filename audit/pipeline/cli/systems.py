@@ -22,6 +22,7 @@ from audit.pipeline.judging.score_systems import (
     quote_values,
     reference_values,
     retrieval_values,
+    without_refusals,
     write_measures,
 )
 from audit.pipeline.judging.system_records import MEASURES_FILE, SystemRecords, read_system_records
@@ -33,9 +34,10 @@ MEASURES = (*SCORERS, RETRIEVAL, QUOTES)
 ABOUT = f"""Each answer is compared with the first reference answer to its question: BLEU-1 and BLEU-4 (NLTK), sentence BLEU-4
 (sacrebleu), ROUGE-1 and ROUGE-L (rouge-score), and with --bertscore BERTScore. Where answers bring evidence and questions gold
 sections, retrieval is measured too: P@5, recall@5, nDCG and MRR (ir_measures). Where answers quote what they cite, the share of
-quotes that are in the cited section word for word (quote_check). Refusals and answers that could not be read have
-no value; they are counted. The values are written to {MEASURES_FILE} in the release's folder, where other measures stay. What was
-computed is kept in the data folder, under measures: a stopped command continues where it was.
+quotes that are in the cited section word for word (quote_check). Refusals and answers that could not be read are in no mean;
+they are counted, and `audit metrics system_measures --set refusals=count` has means with them. The values are written to
+{MEASURES_FILE} in the release's folder, where other measures stay. What was computed is kept in the data folder, under measures:
+a stopped command continues where it was.
 
 Exit code: 0 success, 1 written, but some records could not be read (`audit check` names them), 2 nothing was written."""
 
@@ -103,7 +105,7 @@ def _print(arguments: argparse.Namespace, records: SystemRecords, counts: Scored
     path = arguments.release / MEASURES_FILE
     if records.unreadable:
         note(f"{records.unreadable:,} records could not be read and were left out. `audit check` names them.")
-    table = list(means(values, (*REFERENCE_MEASURES, *RETRIEVAL_MEASURES, QUOTE_CHECK)))
+    table = list(means(without_refusals(records, values), (*REFERENCE_MEASURES, *RETRIEVAL_MEASURES, QUOTE_CHECK)))
     lines = [f"{system:<32}{measure:<13}{answers:>8,}{mean:>10.4f}" for system, measure, answers, mean in table]
     text = "\n".join(
         [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.evaluation.reference_metrics import ReferenceScorer
+from audit.evaluation.reference_metrics import REFERENCE_MEASURES, ReferenceScorer
 from audit.evaluation.retrieval_measures import QUOTE_CHECK, retrieval_measures
 from audit.pipeline.judging.cited_texts import CitedTexts
 from audit.pipeline.judging.system_records import MEASURES_FILE, Key, SystemAnswer, SystemRecords
@@ -45,11 +45,11 @@ def _fate(question: str, answer: SystemAnswer, records: SystemRecords) -> str:
 
 
 def reference_values(records: SystemRecords, scorer: ReferenceScorer, cache: ValueCache, progress: Progress) -> Values:
-    """The scorer's measures of every answer that has a text and a reference."""
+    """The scorer's measures of every reply that has a text and a reference; of refusals too, which only some means count."""
     texts = {
         (question, system): (answer.text, records.references[question])
         for (question, system), answer in records.answers.items()
-        if answer.text is not None and _fate(question, answer, records) == "scored"
+        if answer.text is not None and answer.refused is not None and question in records.references
     }
     keys = {where: key_of(scorer.recipe, *pair) for where, pair in texts.items()}
     computed = _computed(dict(zip(keys.values(), texts.values(), strict=True)), scorer, cache, progress)
@@ -121,6 +121,13 @@ def write_measures(records: SystemRecords, values: Values) -> int:
 def _as_records(values: Values) -> Iterator[dict[str, Any]]:
     for (question, system, measure), value in values.items():
         yield {"question_id": question, "system_id": system, "measure": measure, "value": round(value, 6)}
+
+
+def without_refusals(records: SystemRecords, values: Values) -> Values:
+    """The values without the reference measures of refusals."""
+    return {
+        key: value for key, value in values.items() if key[2] not in REFERENCE_MEASURES or not records.answers[key[:2]].refused
+    }
 
 
 def means(values: Values, measures: Sequence[str]) -> Iterable[tuple[str, str, int, float]]:
