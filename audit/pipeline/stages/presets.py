@@ -6,12 +6,16 @@ with_preset(parsed, "paper")   # what a parsed config leaves open, as the paper 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from audit.pipeline.embedding.encoders import MINILM
+from audit.pipeline.retrieval.across.library import DENSE
+from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.settings import PAPER as PAPER_RETRIEVAL
 from audit.pipeline.retrieval.settings import PAPER_ENCODER, PAPER_RERANKER
-from audit.pipeline.stages.config import MODEL, Config, as_written
+from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, Config, as_written
+from audit.vocabulary import SystemMode
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,51 @@ PAPER = (
     PresetOption(JUDGE, "name_centers", True, "section 4"),
     PresetOption(JUDGE, "protocol", "label_first", "section 4; the second protocol, of section 5.2, is label_only"),
 )
-PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER}
-SOURCES = {"paper": "arXiv:2605.29084"}
-FIXED = {
-    "paper": "Temperature 0 and replies without a model's thinking apply in any case (appendix D). Prompts are our own: see the "
-    "table of departures in audit/pipeline/README.md."
+HYBRID = (*RETRIEVAL_OPTIONS, "hybrid")
+S2 = (
+    PresetOption(("retrieval",), "strategy", "hybrid", "section 2.5"),
+    PresetOption(("retrieval",), "encoder", PAPER_ENCODER, "section 2.5"),
+    # More than any corpus has: all that are above both thresholds
+    PresetOption(HYBRID, "added_terms", 1_000_000, "equation 8"),
+    PresetOption(("generate",), "generator", NONE, "systems answer, not handbooks"),
+    PresetOption(
+        (), "systems", [{"id": "closed-book", "mode": "closed_book"}, {"id": "rag", "mode": "retrieval"}], "section 2.4"
+    ),
+)
+S1 = (
+    PresetOption(("retrieval",), "encoder", MINILM, "a semantic retriever and ranker; which one is not printed"),
+    PresetOption(("generate",), "generator", NONE, "systems answer, not handbooks"),
+    PresetOption((), "systems", [{"id": "sources", "mode": "multi_source", "generator": PASSAGES}], "Tables 2 and 3"),
+)
+PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER, "s1": S1, "s2": S2}
+SOURCES = {
+    "paper": "arXiv:2605.29084",
+    "s1": "Chen et al. 2026",
+    "s2": "Fensore, Carrillo-Larco, Shah and Ho",
 }
-"""Settings of the paper that hold without a preset."""
+FIXED = {
+    "paper": "Temperature 0 and replies without a model's thinking apply in any case (appendix D). Prompts are our own.",
+    "s1": "Each system of several sources is run once for each method of the paper; the values of settings are as set: the "
+    "paper prints none.",
+    "s2": "Temperature 0.1 and 512 tokens of an answer apply in any case.",
+}
+"""What holds without a setting of the preset."""
+
+
+def methods_of_s1() -> dict[str, CrossSourceSettings]:
+    """Method of S1's Tables 2 and 3, as a published figure names it -> its settings."""
+    paper = replace(CrossSourceSettings.paper(), retriever=DENSE)
+    assert paper.graph is not None
+    by_score = replace(paper.consolidation, retrieval_share=1.0)
+    uniform = replace(paper.daks, weights={}, authority_weight=0.0)
+    return {
+        "uniform": replace(paper, daks=uniform, consolidation=by_score, graph=None),
+        "daks": replace(paper, graph=None),
+        "graph_fusion": replace(paper, daks=uniform),
+        "score_only": replace(paper, consolidation=by_score, graph=None),
+        "graph_support": replace(paper, graph=replace(paper.graph, bridged=0)),
+        "graph_retrieval": paper,
+    }
 
 
 def with_preset(parsed: Mapping[str, Any], preset: str) -> dict[str, Any]:
@@ -63,7 +105,27 @@ def with_preset(parsed: Mapping[str, Any], preset: str) -> dict[str, Any]:
         # Without a model there is no absence check, and nothing that reads names
         if not _states(filled, option) and not (option.section == JUDGE and _has_other_judge(parsed)):
             _set(filled, option)
+    if preset == "s1" and isinstance(filled["systems"], list):
+        filled["systems"] = [method for system in filled["systems"] for method in _as_methods(system)]
     return filled
+
+
+def _as_methods(system: Any) -> list[Any]:
+    """A system of several sources as one for each method of S1, with what it states; any other as it is."""
+    if not isinstance(system, Mapping) or system.get("mode") != SystemMode.MULTI_SOURCE:
+        return [system]
+    return [
+        {**system, "id": method, "across": _stated_over(settings.record(), system.get("across", {}))}
+        for method, settings in methods_of_s1().items()
+    ]
+
+
+def _stated_over(values: Mapping[str, Any], stated: Any) -> Any:
+    """The values with what is stated in their place, table by table."""
+    if not (isinstance(values, Mapping) and isinstance(stated, Mapping)):
+        return stated
+    known = {name: _stated_over(values[name], value) if name in values else value for name, value in stated.items()}
+    return {**values, **known}
 
 
 def _has_other_judge(parsed: Mapping[str, Any]) -> bool:
@@ -75,6 +137,9 @@ def preset_lines(config: Config, preset: str) -> Iterator[str]:
     """A line for each setting of the preset, with its section; where the config has another value, that it has."""
     yield f"Preset {preset} ({SOURCES[preset]}):"
     for option in PRESETS[preset]:
+        if not option.section:
+            yield f"  [[systems]] {', '.join(system.id for system in config.systems)} ({option.source})"
+            continue
         own: object = config
         for name in option.path:
             own = getattr(own, name)

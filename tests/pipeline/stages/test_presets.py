@@ -56,3 +56,27 @@ def test_every_setting_names_its_section(config):
     lines = list(preset_lines(config(), "paper"))[1:-1]
     assert len(lines) == len(PAPER)
     assert all(re.search(r"\((section \d|appendix [A-Z])", line) for line in lines)
+
+
+def test_s1_runs_each_system_of_several_sources_by_every_method_and_keeps_what_it_states(config):
+    groups = (
+        'id = "own"\nmode = "multi_source"\ngenerator = "passages"\ngroup_by = "organ"\n[systems.across]\nretriever = "bm25"\n'
+    )
+    systems = {system.id: system for system in config(f"[[systems]]\n{groups}", "s1").systems}
+    assert list(systems) == ["uniform", "daks", "graph_fusion", "score_only", "graph_support", "graph_retrieval"]
+    assert {(system.group_by, system.across.retriever) for system in systems.values()} == {("organ", "bm25")}
+    assert systems["uniform"].across.daks.weights == {}
+    assert systems["daks"].across.graph is None
+    assert systems["graph_support"].across.graph.bridged == 0
+    # A config that names no system gets one source for each center
+    assert {system.group_by for system in config("", "s1").systems} == {"center"}
+
+
+def test_s2_asks_a_model_alone_and_with_retrieval(config):
+    read = config("", "s2")
+    assert [(system.mode, system.temperature, system.max_tokens) for system in read.systems] == [
+        ("closed_book", 0.1, 512),
+        ("retrieval", 0.1, 512),
+    ]
+    assert read.generate.generator == "none"
+    assert "[[systems]] closed-book, rag (section 2.4)" in "\n".join(preset_lines(read, "s2"))

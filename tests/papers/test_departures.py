@@ -1,0 +1,253 @@
+"""Each way back that the program lists yields the paper's setting; a row without one says why."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import audit.papers
+from audit.commands import COMMANDS
+from audit.evaluation.criteria import CRITERIA, Incomplete, composites, parse_weights
+from audit.evaluation.reference_metrics import DEFAULT_MODEL
+from audit.metrics.systems import system_measures
+from audit.papers.departures import CITATIONS, Departure, Paper, departures, departures_markdown
+from audit.pipeline.corpus.extraction.engines import ENGINES
+from audit.pipeline.generation.model_generator import load_answer_prompt
+from audit.pipeline.generation.system_answers import FORMS
+from audit.pipeline.generation.system_evidence import best_passages
+from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.retrieval.across.entities import read_entity_terms
+from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
+from audit.pipeline.retrieval.hybrid import expansion_terms, term_statistics
+from audit.pipeline.retrieval.index import build_index
+from audit.pipeline.retrieval.passages import passages_of, with_parents
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.stages.config import Config
+from audit.pipeline.stages.config_reader import read_config
+from audit.pipeline.stress.running.prompts import load_stress_prompts
+from audit.text.documents import Document, Section
+from audit.vocabulary import StressTest, SystemMode
+from tests.support.systems import answered, measured, system_tables, systems_store
+
+ROWS = [row for paper in Paper for row in departures(paper)]
+SOUND = '[corpus]\ndocuments = "texts"\n[questions]\nfile = "questions.csv"\n'
+UNDELIMITED = "---\nname: {name}\nversion: 1\nmax_tokens: 99\ndelimiters: none\n---\n{text}\n"
+
+
+# -- what a remedy is tried with ---------------------------------------------------------------------------------------
+
+
+class Trial:
+    """A folder with a small corpus, and what options make of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "texts").mkdir()
+        (folder / "questions.csv").touch()
+
+    def config(self, preset: str = "", text: str = "") -> Config:
+        path = self.folder / "own.toml"
+        path.write_text(SOUND + text)
+        return read_config(path, preset)
+
+    def method(self, name: str = "graph_retrieval") -> CrossSourceSettings:
+        """The settings of a system that `--preset s1` makes."""
+        return next(system.across for system in self.config("s1").systems if system.id == name)
+
+    def template(self, name: str, text: str) -> Path:
+        (self.folder / f"{name}.md").write_text(UNDELIMITED.format(name=name, text=text))
+        return self.folder
+
+
+def options(command: str, *arguments: str) -> argparse.Namespace:
+    """The options of a command, as its own parser reads them."""
+    parser = argparse.ArgumentParser()
+    _, add = next(one for one in COMMANDS if one.name == command).load()
+    add(parser)
+    return parser.parse_args(arguments)
+
+
+def long_section() -> Document:
+    words = " ".join(f"word{number}." for number in range(900))
+    return Document("kidney_alder_post", "kidney", "alder", "post", (Section("s1", "Travel", words),))
+
+
+def section_of_a_hit(trial: Trial) -> bool:
+    settings = trial.config("paper").retrieval.options
+    index = build_index(long_section(), settings)
+    ours = build_index(long_section(), RetrievalSettings())
+    ((whole,), (window,)) = (with_parents(one, passages_of(one, {1: 1.0}, {})) for one in (index, ours))
+    return whole.text == long_section().sections[0].text and len(window.text) < len(whole.text)
+
+
+def all_terms_above_the_thresholds(trial: Trial) -> bool:
+    sections = tuple(
+        Section(f"s{n}", "", f"Insulin dose alpha{n} beta{n} gamma{n} delta{n} epsilon{n}. " * (n + 1)) for n in range(8)
+    )
+    document = Document("d", "general", "c", "post", sections)
+    hybrid = trial.config("s2").retrieval.options.hybrid
+    index = build_index(document, RetrievalSettings(hybrid=hybrid))
+    statistics = term_statistics(index, hybrid.pmi_window)
+    added = expansion_terms("alpha7", statistics, hybrid)
+    column = statistics.column_of[next(name for name in statistics.column_of if name.startswith("alpha7"))]
+    row, least = statistics.pmi[[column]].tocoo(), np.percentile(statistics.weights, hybrid.weight_percentile)
+    above = {c for c, pmi in zip(row.col, row.data, strict=True) if pmi > hybrid.pmi_threshold and statistics.weights[c] > least}
+    return set(added) == above - {column} and hybrid.added_terms > len(statistics.column_of)
+
+
+def five_of_one_document(_: Trial) -> bool:
+    document = Document("d", "general", "c", "post", tuple(Section(f"s{n}", "", f"Text {n}.") for n in range(6)))
+    found = [{"section_id": f"s{n}", "rank": n + 1, "score": 6 - n, "start": 0, "end": 7, "text": f"Text {n}."} for n in range(6)]
+    return [one.passage.section_id for one in best_passages([(document, {"passages": found})], 5)] == [f"s{n}" for n in range(5)]
+
+
+def mean_over_refusals(trial: Trial) -> bool:
+    tables: dict[str, Any] = system_tables()
+    tables["system_answers"] = [answered("q1", "rag", "Yes."), answered("q2", "rag", "I cannot say.", refused=True)]
+    tables["measures"] = [measured("q1", "rag", "bleu_1", 0.5), measured("q2", "rag", "bleu_1", 0.1)]
+    con = systems_store(trial.folder / "store", tables)
+    (row,) = system_measures(con, refusals="count").query("measure == 'bleu_1'").to_dict("records")
+    return bool((row["answers"], round(row["mean"], 9)) == (2, 0.3))
+
+
+def zero_points(_: Trial) -> bool:
+    scores = np.array([[1, 0, 0, 0, 0, 0, 2, 1], [np.nan] * len(CRITERIA)])
+    return composites(scores, Incomplete.ZERO, parse_weights("")).tolist() == [10, pytest.approx(10 / 14 * 10)]
+
+
+def prompt_with_type(trial: Trial) -> bool:
+    own = trial.template("closed_book", "A question on {question_type}: {question}")
+    text = trial.config("", f'[[systems]]\nid = "a"\nmode = "closed_book"\ntemplates = "{own}"\n').systems[0]
+    prompt = text.system("m", "").prompt(text.templates)
+    body = prompt.call("m", "q", {"question": "May I?", "question_type": "treatment"}).body
+    return (
+        body["messages"][0]["content"] == "A question on treatment: May I?"
+        and "question_type" in FORMS[SystemMode.RETRIEVAL].optional
+    )
+
+
+def judges_prompt(trial: Trial) -> bool:
+    folder = trial.template("label_first", "{question}\n{center_a}: {answer_a}\n{center_b}: {answer_b}")
+    asked = trial.config("paper", f'[judge]\ntemplates = "{folder}"\n').judge
+    prompt = load_prompts(asked.templates)[asked.protocol]
+    answer = load_answer_prompt(trial.template("answer", "{question}\n{passages}"))
+    return prompt.names("center_a") and not prompt.delimited and not answer.delimited
+
+
+def own_vocabulary(trial: Trial) -> bool:
+    path = trial.folder / "terms.toml"
+    path.write_text('[drug]\nzuotai = ["zuotai", "tsotel"]\n')
+    text = f'[[systems]]\nid = "a"\nmode = "multi_source"\ngenerator = "passages"\nentities = "{path}"\n'
+    (system,) = trial.config("", text).systems
+    assert system.entities
+    return bool(read_entity_terms(system.entities))
+
+
+def own_sufficiency_prompt(trial: Trial) -> bool:
+    folder = trial.template("stress_sufficiency", "{documents}\n{question}\n{options}\nIf certain, answer from what you know.")
+    prompt = load_stress_prompts(folder)[StressTest.SUFFICIENCY]
+    return not prompt.delimited and "from what you know" in prompt.user
+
+
+def paper_setting(*path: str, value: Any) -> Callable[[Trial], bool]:
+    def check(trial: Trial) -> bool:
+        own: Any = trial.config("paper")
+        for name in path:
+            own = getattr(own, name)
+        return bool(own == value)
+
+    return check
+
+
+RETRIEVAL, OPTIONS = ("retrieval",), ("retrieval", "options")
+CHECKS: Mapping[str, Callable[[Trial], bool]] = {
+    "s0.extraction": lambda trial: trial.config(text="").corpus.engine == "" and "llamaparse" in ENGINES
+    and options("extract", "x.pdf", "--out", "y", "--engine", "llamaparse").engine == "llamaparse",
+    "s0.retrieval": lambda trial: trial.config("paper").strategy == "hero",
+    "s0.fusion": paper_setting(*OPTIONS, "fusion", value="ranks"),
+    "s0.expansion": paper_setting(*OPTIONS, "expand_dense", value=True),
+    "s0.parent_sections": section_of_a_hit,
+    "s0.neighbour_sections": paper_setting(*OPTIONS, "neighbour_sections", value=1),
+    "s0.reranking": paper_setting(*RETRIEVAL, "reranker", value="cross-encoder/ms-marco-MiniLM-L6-v2"),
+    "s0.sentence_model": paper_setting(*RETRIEVAL, "encoder", value="BAAI/bge-large-en-v1.5"),
+    "s0.contents_pages": lambda trial: not trial.config("paper").retrieval.options.uses("navigation"),
+    "s0.prompts": judges_prompt,
+    "s0.absence_sentence": lambda trial: trial.config("paper").generate.fixed_absence
+    and "exactly this sentence" in (text := load_answer_prompt(fixed_absence=True).system) and "at most" not in text,
+    "s0.answer_length": paper_setting("generate", "max_tokens", value=512),
+    "s0.absence_check": paper_setting("judge", "absence", value="check"),
+    "s0.center_names": paper_setting("judge", "name_centers", value=True),
+    "s0.label_first": lambda trial: next(
+        iter(load_prompts()[trial.config("paper").judge.protocol].form.schema["properties"])) == "classification",
+    "s0.themes_of": lambda _: options("themes build", "--topics", "file.txt").topics == Path("file.txt"),
+    "s1.retriever": lambda trial: trial.method().retriever == "dense",
+    "s1.features": lambda trial: set(trial.method().daks.weights) == set(PUBLISHED_FEATURES)
+    and trial.method().daks.weights["coverage"] > 0 > trial.method().daks.weights["entropy"],
+    "s1.entropy": lambda trial: (trial.method().daks.raw_entropy, trial.method().daks.entropy_temperature) == (True, 1.0),
+    "s1.base_score": lambda trial: (own := trial.method().consolidation).ranker == "semantic"
+    and (own.opening_share, own.route_share) == (0, 0) and 0 < own.retrieval_share < 1,
+    "s1.graph": lambda trial: (own := trial.method().graph) is not None and own.seeds > 0 and own.hops > 1
+    and min(own.overlap_weight, own.proximity_weight, own.other_source_weight) > 0,
+    "s1.packing": lambda trial: (trial.method().packing.as_picked, trial.method().packing.expected_share) == (True, None),
+    "s1.entities": own_vocabulary,
+    "s2.retrieval": lambda trial: trial.config("s2").strategy == "hybrid",
+    "s2.sentence_model": lambda trial: trial.config("s2").retrieval.encoder == "BAAI/bge-large-en-v1.5",
+    "s2.expansion": all_terms_above_the_thresholds,
+    "s2.corpus": five_of_one_document,
+    "s2.refusals": mean_over_refusals,
+    "s2.unreadable": zero_points,
+    "s2.bertscore": lambda _: options("systems score", "release", "--bertscore").bertscore == DEFAULT_MODEL == "roberta-large",
+    "s2.question_type": prompt_with_type,
+    "s3.facts": lambda _: options("stress build", "x", "--out", "y", "--facts", "model").facts == "model",
+    "s3.documents": lambda _: options("stress build", "x", "--out", "y", "--documents", "z.jsonl").documents == Path("z.jsonl"),
+    "s3.own_knowledge": own_sufficiency_prompt,
+    "s3.scores": lambda _: options("stress grade", "release") is not None,
+}  # fmt: skip
+
+
+def name_of(row: Departure) -> str:
+    return f"{row.paper}.{row.name}"
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.remedy], ids=name_of)
+def test_the_way_back_that_is_listed_yields_the_papers_setting(row, tmp_path):
+    assert CHECKS[name_of(row)](Trial(tmp_path)), row.remedy
+
+
+def test_every_row_has_one_way_back_that_is_proved_or_says_why_there_is_none():
+    assert {name_of(row) for row in ROWS if row.remedy} == CHECKS.keys()
+    assert all(bool(row.remedy) != bool(row.cannot) for row in ROWS)
+    assert len({(row.paper, row.step, row.theirs) for row in ROWS}) == len(ROWS)
+    assert {row.paper for row in ROWS} == set(Paper) == set(CITATIONS)
+
+
+def test_without_the_way_back_the_setting_is_another(tmp_path):
+    # A check that holds by default would prove nothing of its remedy
+    trial = Trial(tmp_path)
+    ours = trial.config().retrieval
+    assert (ours.options.fusion, ours.options.expand_dense, ours.options.neighbour_sections) == ("scores", False, 0)
+    assert CrossSourceSettings().consolidation.ranker != trial.method().consolidation.ranker
+    assert replace(trial.method(), graph=None) == trial.method("daks")
+
+
+def test_every_option_that_a_row_names_is_an_option_of_a_command():
+    known = set()
+    for command in COMMANDS:
+        if command.listed:
+            parser = argparse.ArgumentParser()
+            command.load()[1](parser)
+            known |= {option for action in parser._actions for option in action.option_strings}
+    named = {option for row in ROWS for option in re.findall(r"--[a-z][a-z-]+", row.remedy)}
+    assert named <= known
+
+
+def test_the_readme_has_these_rows():
+    readme = (Path(audit.papers.__file__).parent / "README.md").read_text()
+    assert readme.partition("\n## ")[2] == "\n".join(departures_markdown()).partition("\n## ")[2] + "\n"
