@@ -141,7 +141,10 @@ class ThemeOptions(ConfigSection):
 
     build: bool = Field(True, description="whether themes are built")
     model: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
-    target: int = Field(0, ge=0, description="target number of themes; 0: determined by the distance")
+    method: Literal["average", "hdbscan"] = Field(
+        "average", description="linkage on the cosine, or UMAP and HDBSCAN, which leave what is in no dense group without a theme"
+    )
+    target: int = Field(0, ge=0, description="target number of themes; 0: determined by the method")
 
 
 class ReleaseOptions(ConfigSection):

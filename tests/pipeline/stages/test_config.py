@@ -86,6 +86,7 @@ def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generato
         ("[judge]\nrepeat = -1", 10, "repeat must be at least 0, not -1."),
         ("[judge]\nswap = 1", 10, "swap must be true or false, not 1."),
         ('[judge]\nurl = "http://127.0.0.1/v1"', 10, "url must be a list of texts such as"),
+        ('[themes]\nmethod = "kmeans"', 10, "method is 'kmeans'. Allowed: average, hdbscan."),
         ("[themes]\ntarget = true", 10, "target must be a whole number, not true."),
         ("[release]\nwork = 7", 10, "work must be a text in quotes, not 7."),
         ('[release]\ntitle = " "', 10, "title is empty: leave the option out instead."),
