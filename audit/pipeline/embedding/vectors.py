@@ -36,8 +36,8 @@ def unit_rows(vectors: NDArray[Any]) -> Vectors:
 
 
 FAISS_FROM = 20_000
-"""Cosines of one search from which FAISS computes them. Up to 5,000 vectors of 384 numbers neither is faster (0.2 ms); from 20,000
-on FAISS takes 0.5 to 0.75 of numpy's CPU time. For vectors of 1,024 numbers they are within two fifths of each other.
+"""Cosines of one search from which FAISS computes them. Up to 5,000 vectors of 384 numbers neither is faster (0.2 ms); from
+20,000 on FAISS takes 0.5 to 0.75 of numpy's CPU time. For vectors of 1,024 numbers they are within two fifths of each other.
 """
 
 

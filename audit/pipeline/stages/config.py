@@ -220,6 +220,11 @@ class Config(ConfigSection):
         return self.answers_handbooks or any(system.retrieves for system in self.systems)
 
     @property
+    def searches_handbooks(self) -> bool:
+        """Whether anything is answered from the passages of single handbooks."""
+        return self.answers_handbooks or any(system.retrieves and not system.searches_corpus for system in self.systems)
+
+    @property
     def asks_sources(self) -> bool:
         """Whether any system answers from several sources."""
         return any(system.asks_sources for system in self.systems)

@@ -18,7 +18,7 @@ from audit.pipeline.retrieval.strategies import CLOSEST
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
 from audit.pipeline.stages.presets import with_preset
 from audit.pipeline.stages.settings_models import TABLES
-from audit.pipeline.stages.system_options import source_problems
+from audit.pipeline.stages.system_options import search_problems, source_problems
 from audit.release.taxonomy import HDBSCAN, HDBSCAN_LIBRARIES
 from audit.vocabulary import nearest
 
@@ -133,7 +133,7 @@ def _check_systems(config: Config, refuse: _Refusal) -> None:
         if name in ids[:number]:
             refuse(("systems", number, "id"), f"id is '{name}', which another system has too. Give each system an id of its own.")
     for number, system in enumerate(config.systems):
-        for option, sentence in source_problems(system):
+        for option, sentence in (*search_problems(system), *source_problems(system)):
             refuse(("systems", number, option), sentence)
 
 

@@ -79,6 +79,13 @@ def test_the_strategy_that_is_left_out_is_that_of_the_generator(config, generato
             10,
             "protocol is 'structurd'. Did you mean 'structured'? Allowed: structured, label_only, positions.",
         ),
+        ('[[systems]]\nid = "a"\nstrategy = "bm25"', 11, 'strategy is for search = "corpus"; the passages of single handbooks'),
+        ('[[systems]]\nid = "a"\nmode = "closed_book"\nsearch = "corpus"', 12, 'search is for mode = "retrieval", and the mode'),
+        (
+            '[[systems]]\nid = "a"\nsearch = "corpus"\nstrategy = "closest"',
+            12,
+            "strategy is 'closest'. Allowed: hero",
+        ),
         ('[judge]\nprotocol = "positions"\nswap = true', 10, "protocol is 'positions', which has no checks: leave out swap"),
         ("[judge]\nswap = true", 10, "judge is 'none', which calls no model: leave out swap."),
         ('[judge]\njudge = "stand-in"', 10, "judge is 'stand-in', which needs truth, the table that it reads."),
