@@ -211,8 +211,6 @@ class RetrieveStage(Stage):
         logs = self.context.workspace.root / "slurm"
         for search, outcome in run_tasks(config.retrieval.workers, config.cluster, search_handbook, searches, logs):
             yield by_handbook[search.handbook_id], outcome
-        for search, outcome in run_tasks(
-            config.retrieval.workers, config.cluster, search_corpus,
-            [search for search in searches_of_run(self.context) if search.name in corpus], logs,
-        ):  # fmt: skip
-            yield corpus[search.name], outcome
+        whole = [search for search in searches_of_run(self.context) if search.name in corpus]
+        for one, result in run_tasks(config.retrieval.workers, config.cluster, search_corpus, whole, logs):
+            yield corpus[one.name], result
