@@ -27,14 +27,13 @@ from typing import Any
 import numpy as np
 
 from audit.evaluation.routing_measures import MEASURES, RoutedQuestion, routing_measures
-from audit.pipeline.embedding.encoders import HALF_PRECISION, MINILM, Encoder, cached_encoder, sentence_encoder
-from audit.pipeline.embedding.vectors import Progress, Vectors
-from audit.pipeline.retrieval.across.baselines import merged_document
+from audit.pipeline.embedding.encoders import HALF_PRECISION, MINILM, cached_encoder, in_memory, sentence_encoder
 from audit.pipeline.retrieval.across.entities import medical_recogniser
 from audit.pipeline.retrieval.across.graph import graph_of
 from audit.pipeline.retrieval.across.library import BM25, DENSE, Library, build_library
 from audit.pipeline.retrieval.across.sources import declared_sources
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.merged import merged_document
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.stats.means import mean_change, mean_interval
 from audit.text.documents import read_documents
@@ -148,18 +147,6 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, Handbo
     print(f"graph: {len(graph.entities):,} entities by {medical_recogniser().name}, {graph.incidence.nnz:,} edges, "
           f"{time.process_time() - began:.1f} CPU s; {peak_gb():.2f} GB")  # fmt: skip
     return library, merged, read_questions(data / "cross_source" / "questions.jsonl.gz")
-
-
-def in_memory(encoder: Encoder) -> Encoder:
-    """The encoder with its vectors kept: every row asks the same questions, and reads from disk would cost most."""
-    vectors: dict[str, Any] = {}
-
-    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
-        if new := [phrase for phrase in phrases if phrase not in vectors]:
-            vectors.update(zip(new, encoder.encode(new, progress), strict=True))
-        return np.stack([vectors[phrase] for phrase in phrases])
-
-    return replace(encoder, encode=encode)
 
 
 def peak_gb() -> float:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 LEXICAL = "words"
 """The model of a taxonomy that was built without one, from the words that phrases share."""
+AVERAGE, HDBSCAN = "average", "hdbscan"
+"""The methods of clustering: linkage on the cosine, and UMAP with HDBSCAN."""
+HDBSCAN_LIBRARIES = ("umap", "faiss", "hdbscan")
 MAX_EXEMPLARS = 8
 # Share of the words of either of two names that both have
 NEAR_DUPLICATE = 0.75

@@ -7,13 +7,14 @@ import streamlit as st
 from audit.errors import AuditError
 from audit.jobs.processes import cancel_job
 from audit.jobs.table import Job
-from audit.jobs.theming import start_themes, themes_job
+from audit.jobs.theming import methods_installed, start_themes, themes_job
 from audit.queries.themes import disagreement_topics
-from audit.release.taxonomy import LEXICAL, Taxonomy
+from audit.release.taxonomy import AVERAGE, HDBSCAN, LEXICAL, Taxonomy
 from audit.store.runs import Run
 from pages._blinded.access import current_account, current_settings, may_rejudge
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
+from pages._shared.pickers import named_by
 from pages._shared.widgets import counts, link, say
 
 NOTHING_TO_GROUP = "No two {handbooks} of this run disagree about anything that the judge put into words, so there are no themes."
@@ -38,6 +39,13 @@ BY_WORDS = (
 BY_MEANING = "Disagreements are grouped by meaning, with the sentence model {model}."
 FROM_RELEASE = "These themes came with the run."
 ONLY_DISAGREEMENTS = "Only pairs that disagree are grouped. Names are quoted from what the judge wrote."
+METHODS = {AVERAGE: "Average linkage", HDBSCAN: "UMAP and HDBSCAN"}
+METHOD_HELP = (
+    "Average linkage merges the most similar disagreements first, up to a fixed distance. UMAP and HDBSCAN find dense groups, "
+    "whatever their width, and leave more disagreements without a theme; the same data may give slightly other themes on another "
+    "machine."
+)
+BY_HDBSCAN = "The method is UMAP and HDBSCAN."
 COARSE = (
     "More than a fifth of the disagreements had no theme, so {n} themes also take those that only share a word or the topic of "
     "their {question}, after which some are named."
@@ -61,7 +69,8 @@ def how_made(run: Run, built: Taxonomy) -> None:
     """By what the themes were grouped; for those who may, a button that groups them again."""
     model = built.built.get("model")
     words = FROM_RELEASE if model is None else BY_WORDS if model == LEXICAL else BY_MEANING
-    counts(run, f"{words} {ONLY_DISAGREEMENTS}" if model else words, model=str(model))
+    method = f" {BY_HDBSCAN}" if built.built.get("method") == HDBSCAN else ""
+    counts(run, f"{words}{method} {ONLY_DISAGREEMENTS}" if model else words, model=str(model))
     if coarse := built.counts.get("coarse_themes"):
         counts(run, COARSE, n=f"{coarse:,}")
     # A release's own themes are shown whatever is built.
@@ -82,9 +91,13 @@ def build_button(run: Run, label: str) -> None:
         return
     if job is not None and job.message:
         st.error(escaped(job.message))
+    methods = methods_installed()
+    method: str = AVERAGE
+    if len(methods) > 1:
+        method = st.radio("Method", methods, format_func=named_by(METHODS), horizontal=True, key="theme_method", help=METHOD_HELP)
     if st.button(label, icon=":material/workspaces:", key="build_themes"):
         account = current_account()
-        start_themes(current_settings(), run, account.name if account else "")
+        start_themes(current_settings(), run, account.name if account else "", method)
         st.rerun()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import open_session, sign_out
+from audit.jobs.theming import start_themes
 from audit.queries.themes import taxonomy_path
 from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
@@ -56,8 +57,27 @@ def test_the_owner_of_a_run_without_themes_has_a_button_that_builds_them(run, da
     at = open_page("themes")
     assert "disagreements of this run are not grouped into themes yet" in words_on(at)
     at.button(key="build_themes").click().run()
-    assert [(wanted.digest, person) for _, wanted, person in started] == [(run.digest, "")]
+    assert [(wanted.digest, person, method) for _, wanted, person, method in started] == [(run.digest, "", "average")]
     assert "audit " not in words_on(at), "nobody is sent to a terminal"
+
+
+def test_the_owner_can_choose_hdbscan_where_it_is_installed(run, data_dir, open_page, monkeypatch):
+    started = []
+    monkeypatch.setattr("pages._shared.theme_building.start_themes", lambda *arguments: started.append(arguments[-1]))
+    at = open_page("themes")
+    assert at.radio(key="theme_method").options == ["Average linkage", "UMAP and HDBSCAN"]
+    at.radio(key="theme_method").set_value("hdbscan").run()
+    at.button(key="build_themes").click().run()
+    assert started == ["hdbscan"]
+    monkeypatch.setattr("audit.jobs.theming.find_spec", lambda name: None)
+    assert not open_page("themes").radio
+
+
+def test_the_process_that_builds_gets_the_method(run, data_dir, monkeypatch):
+    processes = []
+    monkeypatch.setattr("audit.jobs.theming.start_process", lambda *arguments: processes.append(arguments[-1]))
+    start_themes(Settings(data_dir=data_dir), run, method="hdbscan")
+    assert processes[0][-2:] == ["--method", "hdbscan"]
 
 
 @pytest.mark.parametrize("page", ["themes", "theme"])

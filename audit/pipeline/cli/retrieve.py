@@ -18,7 +18,9 @@ from audit.evaluation.gold import Gold, read_gold, unused_gold
 from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.answers.files import read_questions
+from audit.pipeline.cli.retrieval_comparison import CORPUS, HANDBOOK, compare
 from audit.pipeline.embedding.encoders import FULL_PRECISION, HALF_PRECISION, default_model
+from audit.pipeline.retrieval.comparison import RELEVANT, SECTION
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import (
@@ -77,6 +79,10 @@ leave_out=expansion,mmr (also dense, bm25, rerank). The others and their default
 
 {HYBRID}
 
+--unit corpus makes one index of all handbooks that a question concerns: the five best passages may then be of one handbook, and a
+word is as rare as it is in all of them. It writes DIR/corpus.jsonl, the passages of the first strategy. With --ablate, or of one
+corpus, DIR/search_trials.jsonl has what every configuration found; as a file of a release it is drawn on the page Retrieval.
+
 Exit code: 0 written, 2 nothing was written, or not everything."""
 
 
@@ -96,6 +102,20 @@ def retrieve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset", choices=tuple(PRESETS), help="paper: the settings of arXiv:2605.29084, section 4.2; other options change them"
     )
+    parser.add_argument(
+        "--unit", choices=(HANDBOOK, CORPUS), default=HANDBOOK,
+        help="what is searched at once: each handbook, or all handbooks of a question as one corpus (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ablate", action="store_true",
+        help="with --gold: leave out each layer in turn, vary the passages and the chunks reranked, and combine several "
+        "--encoder and --reranker; prints P, recall, nDCG and MRR with paired intervals",
+    )  # fmt: skip
+    parser.add_argument(
+        "--relevant", choices=RELEVANT, default=SECTION,
+        help="--unit corpus, --ablate: a passage is right where its section, or its handbook, is known to answer "
+        "(default: %(default)s)",
+    )  # fmt: skip
     _add_search_options(parser)
     add_json(parser)
 
@@ -106,9 +126,11 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--encoder",
+        nargs="+",
+        default=[],
         metavar="NAME|PATH",
-        help=f"sentence model, such as {PAPER_ENCODER}, or '{LEXICAL}' for no model (default: MiniLM if installed; preset "
-        f"paper: {PAPER_ENCODER})",
+        help=f"sentence model (with --ablate several), such as {PAPER_ENCODER}, or '{LEXICAL}' for no model (default: MiniLM if "
+        f"installed; preset paper: {PAPER_ENCODER})",
     )
     parser.add_argument(
         "--precision",
@@ -121,9 +143,11 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--reranker",
+        nargs="+",
+        default=[],
         metavar="NAME|PATH",
-        help=f"cross-encoder that re-ranks the best passages, or '{NO_RERANKER}' (default: {NO_RERANKER}; preset paper: "
-        f"{PAPER_RERANKER})",
+        help=f"cross-encoder (with --ablate several) that ranks the best passages again, or '{NO_RERANKER}' (the default; "
+        f"preset paper: {PAPER_RERANKER})",
     )
     parser.add_argument(
         "--expansion", type=Path, metavar="FILE.toml", help="lists of synonyms to search for too (default: medical ones)"
@@ -160,6 +184,12 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
         raise RetrievalError(
             "--trec writes known sections too, so it needs --gold. Nothing was retrieved. Add --gold FILE.jsonl."
         )
+    if arguments.ablate or arguments.unit == CORPUS:
+        return _compare(arguments, settings)
+    if more := [name for name in ("encoder", "reranker") if len(getattr(arguments, name)) > 1]:
+        raise RetrievalError(
+            f"Several --{more[0]} are compared by --ablate only. Nothing was retrieved. Name one, or add --ablate."
+        )
     searches = _searches(arguments, settings)
     cache = BuildCache(arguments.out / ".done")
     tasks = [(search, search_task(search, cache)) for search in searches]
@@ -186,6 +216,20 @@ def retrieve(arguments: argparse.Namespace, settings: Settings) -> int:
         text += "".join(f"\n{name}: {_measures_text(values)}" for name, values in measures.items())
     print_result(arguments, text, result)
     return OK
+
+
+def _compare(arguments: argparse.Namespace, settings: Settings) -> int:
+    if arguments.ablate and not arguments.gold:
+        raise RetrievalError(
+            "--ablate compares what finds known sections, so it needs --gold. Nothing was retrieved. Add --gold FILE.jsonl."
+        )
+    documents = [document for document, _ in documents_and_paths(arguments.documents)]
+    questions = read_questions(arguments.questions)
+    gold = _gold(arguments.gold, documents, questions) if arguments.gold else {}
+    encoders = [name if name != LEXICAL else "" for name in arguments.encoder or [_encoder(arguments)]]
+    rerankers = [name if name != NO_RERANKER else "" for name in arguments.reranker or [_reranker(arguments) or NO_RERANKER]]
+    folder = settings.data_dir.resolve() / "retrieval"
+    return compare(arguments, folder, documents, questions, gold, _options(arguments), encoders, rerankers)
 
 
 def _searches(arguments: argparse.Namespace, settings: Settings) -> list[HandbookSearch]:
@@ -266,12 +310,12 @@ def _hybrid_setting(written: str) -> tuple[str, Any]:
 
 def _encoder(arguments: argparse.Namespace) -> str:
     """The sentence model; if none is named or installed, the encoder of words, with a message."""
-    model: str | None = arguments.encoder or (PAPER_ENCODER if arguments.preset else default_model())
+    model: str | None = next(iter(arguments.encoder), None) or (PAPER_ENCODER if arguments.preset else default_model())
     if model is None:
         note("No sentence model is installed, so passages are found by their words.")
     return model or LEXICAL
 
 
 def _reranker(arguments: argparse.Namespace) -> str:
-    named: str = arguments.reranker or (PAPER_RERANKER if arguments.preset else NO_RERANKER)
+    named: str = next(iter(arguments.reranker), "") or (PAPER_RERANKER if arguments.preset else NO_RERANKER)
     return "" if named == NO_RERANKER else named

@@ -33,6 +33,7 @@ from audit.pipeline.llm.tasks import LlmTask, StageCost
 from audit.pipeline.stages.build_cache import digest_of
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, STAND_IN, Config, GenerateOptions, JudgeOptions
 from audit.pipeline.stages.context import RunContext, Stage
+from audit.pipeline.stages.corpus_search import retriever_of
 from audit.pipeline.stages.generate import grounded_questions
 from audit.pipeline.stages.judging_input import answer_prompt, judging_input
 from audit.pipeline.stages.judging_runs import judge_by_truth
@@ -138,7 +139,7 @@ def run_system_task(
     context: RunContext, options: SystemOptions, model: str, questions: Callable[[], Iterable[SystemQuestion]]
 ) -> SystemTask:
     """The calls of an answering system whose endpoint has `model`."""
-    system = options.system(model, context.config.strategy)
+    system = options.system(model, retriever_of(context, options))
     task = sourced_task if options.asks_sources else system_task
     return task(system, system.prompt(options.templates), questions, options.context)
 

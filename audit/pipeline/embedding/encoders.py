@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.util import find_spec
 from math import log
 from pathlib import Path
@@ -166,6 +167,12 @@ def _load_model(folder: Path, threads: int, precision: str) -> object:
     return library.SentenceTransformer(str(folder), device="cpu", local_files_only=True, **dtype)
 
 
+@cache
+def loaded_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISION) -> Encoder:
+    """`sentence_encoder`, loaded once for all that a process searches."""
+    return sentence_encoder(model, threads, precision)
+
+
 def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
     """The same encoder with its vectors stored in `folder`: one SQLite file per model, named by the model's digest.
 
@@ -184,6 +191,18 @@ def cached_encoder(encoder: Encoder, folder: Path) -> Encoder:
             raise EmbeddingError(
                 f"{path} cannot be used as a cache of vectors ({error}). Nothing was built. Delete the file and run this again."
             ) from error
+
+    return replace(encoder, encode=encode)
+
+
+def in_memory(encoder: Encoder) -> Encoder:
+    """The encoder with its vectors kept: many searches for the same questions would read them from disk."""
+    kept: dict[str, Any] = {}
+
+    def encode(phrases: Sequence[str], progress: Progress) -> Vectors:
+        if new := [phrase for phrase in dict.fromkeys(phrases) if phrase not in kept]:
+            kept.update(zip(new, encoder.encode(new, progress), strict=True))
+        return np.stack([kept[phrase] for phrase in phrases])
 
     return replace(encoder, encode=encode)
 

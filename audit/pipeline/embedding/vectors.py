@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.optional_imports import optional
+
 Vectors = NDArray[np.float32]
 """One row per text, each of length 1, so a dot product is a cosine."""
+Nearest = tuple[NDArray[np.float32], NDArray[np.int64]]
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and the total."""
 
@@ -30,6 +33,35 @@ def unit_rows(vectors: NDArray[Any]) -> Vectors:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     # FAISS accepts only contiguous float32.
     return np.ascontiguousarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+FAISS_FROM = 20_000
+"""Cosines of one search from which FAISS computes them. Up to 5,000 vectors of 384 numbers neither is faster (0.2 ms); from
+20,000 on FAISS takes 0.5 to 0.75 of numpy's CPU time. For vectors of 1,024 numbers they are within two fifths of each other.
+"""
+
+
+def nearest(vectors: Vectors, queries: Vectors, count: int, flat: Callable[[], Any] | None = None) -> Nearest:
+    """Cosine and row of the `count` vectors nearest to each query, nearest first: two arrays (queries, count). Exact.
+
+    flat  brings FAISS's flat index of the vectors (`flat_index`) where that is kept; called only where it is used
+
+    Raises MissingLibraryError without faiss-cpu where there are FAISS_FROM cosines or more.
+    """
+    count = min(count, len(vectors))
+    if len(vectors) * len(queries) >= FAISS_FROM:
+        cosines, rows = (flat() if flat else flat_index(vectors)).search(np.ascontiguousarray(queries), count)
+        return cosines, rows.astype(np.int64)
+    cosines = queries @ vectors.T
+    rows = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(cosines, rows, axis=1), rows.astype(np.int64)
+
+
+def flat_index(vectors: Vectors) -> Any:
+    """FAISS's flat index of the vectors. Raises MissingLibraryError without faiss-cpu."""
+    index = optional("faiss", "Search among so many vectors", "models").IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors))
+    return index
 
 
 @contextmanager

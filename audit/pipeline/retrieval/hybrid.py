@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import floor
@@ -41,16 +41,18 @@ class HybridStrategy:
     """The strategy over one handbook, whose index has chunks of whole sentences.
 
     reranker  a cross-encoder in place of the overlap of medical terms
+    known     the term statistics of the same chunks and `pmi_window`, where another strategy has them
     """
 
     index: HandbookIndex
     reranker: Reranker | None = None
     name: str = "hybrid"
+    known: TermStatistics | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def statistics(self) -> TermStatistics:
         """The handbook's term statistics; computed at the first question."""
-        return term_statistics(self.index, self.index.settings.hybrid.pmi_window)
+        return self.known or term_statistics(self.index, self.index.settings.hybrid.pmi_window)
 
     def retrieve(self, question: Query) -> Retrieval:
         """The best passages for the question."""

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from audit.atomic_io import atomic_file
-from audit.optional_imports import optional
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.embedding.vectors import Vectors, no_progress
+from audit.pipeline.embedding.vectors import Vectors, flat_index, no_progress
 from audit.pipeline.retrieval.bm25 import Bm25, tokens
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.settings import SENTENCES, RetrievalSettings
@@ -140,11 +139,9 @@ class HandbookIndex:
 
     @cached_property
     def faiss_index(self) -> Any:
-        """FAISS's flat index of the vectors: exact cosines. Raises MissingLibraryError without faiss-cpu."""
+        """FAISS's flat index of the vectors, for those of a large corpus. Raises MissingLibraryError without faiss-cpu."""
         assert self.vectors is not None
-        index = optional("faiss", "Search by meaning", "models").IndexFlatIP(self.vectors.shape[1])
-        index.add(np.ascontiguousarray(self.vectors))
-        return index
+        return flat_index(self.vectors)
 
 
 def build_index(

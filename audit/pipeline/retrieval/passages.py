@@ -8,6 +8,7 @@ from dataclasses import replace
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.fusion import Ranking, first_row_per_section
 from audit.pipeline.retrieval.index import HandbookIndex
+from audit.pipeline.retrieval.merged import home_of
 from audit.pipeline.retrieval.model import FULL_DOCUMENT_FALLBACK, PASSAGES, Mode, Passage, RetrieverRank
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.text.documents import Document
@@ -70,7 +71,8 @@ def with_neighbour_sections(index: HandbookIndex, passages: Sequence[Passage]) -
         sections[number]
         for passage in passages
         for number in range(number_of[passage.section_id] - distance, number_of[passage.section_id] + distance + 1)
-        if 0 <= number < len(sections)
+        # In a corpus the next section may be of another handbook
+        if 0 <= number < len(sections) and home_of(sections[number].section_id)[0] == home_of(passage.section_id)[0]
     ]
     known = {passage.section_id for passage in passages}
     added = {section.section_id: section.text for section in near if section.section_id not in known and section.text.strip()}

@@ -9,12 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from audit.errors import RetrievalError, describe_error
 from audit.optional_imports import optional
 from audit.pipeline.embedding.encoders import first_line
-from audit.pipeline.embedding.vectors import no_progress
+from audit.pipeline.embedding.vectors import nearest, no_progress
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.fusion import Ranking, top_rows
 from audit.pipeline.retrieval.index import HandbookIndex
@@ -112,17 +110,15 @@ def bm25_over_sections(index: HandbookIndex, part: str, weights: TokenWeights) -
 def dense_over_chunks(index: HandbookIndex, texts: Sequence[str]) -> Ranking:
     """Chunks by the cosine of their vector with that of each text; the highest cosine counts.
 
-    Exact (FAISS's flat index). Empty without vectors. Raises MissingLibraryError without faiss-cpu.
+    Exact. Empty without vectors. Raises MissingLibraryError without faiss-cpu for a large corpus (`vectors.FAISS_FROM`).
     """
     if index.vectors is None or index.encoder is None or not index.chunks:
         return {}
     depth = index.settings.depth
-    # FAISS reads the memory row by row.
-    queries = np.ascontiguousarray(index.encoder.encode(list(texts), no_progress))
-    cosines, rows = index.faiss_index.search(queries, min(depth, len(index.chunks)))
+    queries = index.encoder.encode(list(texts), no_progress)
+    cosines, rows = nearest(index.vectors, queries, depth, lambda: index.faiss_index)
     best: dict[int, float] = {}
     for row, cosine in zip(rows.ravel().tolist(), cosines.ravel().tolist(), strict=True):
-        # FAISS pads the result up to the requested number.
         if cosine > 0:
             best[row] = max(cosine, best.get(row, cosine))
     return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:depth])

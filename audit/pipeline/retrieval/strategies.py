@@ -297,6 +297,8 @@ Strategy = HeroStrategy | HybridStrategy | BaselineStrategy | ClosestStrategy
 """One way to find the passages that answer a question; the same question gives the same result except for `seconds`."""
 HERO, HYBRID = "hero", "hybrid"
 STRATEGIES = (CLOSEST, HERO, *BASELINES, HYBRID)
+CORPUS_STRATEGIES = (HERO, *BASELINES, HYBRID)
+"""Those that can search several handbooks as one; `closest` is about what is usual in a single one."""
 NEED_VECTORS = ("dense", "fusion")
 
 

@@ -147,7 +147,10 @@ class ThemeOptions(ConfigSection):
 
     build: bool = Field(True, description="whether themes are built")
     model: NameOrPath = Field(default_factory=model_or_words, description=SENTENCE_MODEL)
-    target: int = Field(0, ge=0, description="target number of themes; 0: determined by the distance")
+    method: Literal["average", "hdbscan"] = Field(
+        "average", description="linkage on the cosine, or UMAP and HDBSCAN, which leave what is in no dense group without a theme"
+    )
+    target: int = Field(0, ge=0, description="target number of themes; 0: determined by the method")
 
 
 class ReleaseOptions(ConfigSection):
@@ -221,6 +224,11 @@ class Config(ConfigSection):
     def retrieves(self) -> bool:
         """Whether anything is answered from the passages of [retrieval]."""
         return self.answers_handbooks or any(system.retrieves for system in self.systems)
+
+    @property
+    def searches_handbooks(self) -> bool:
+        """Whether anything is answered from the passages of single handbooks."""
+        return self.answers_handbooks or any(system.retrieves and not system.searches_corpus for system in self.systems)
 
     @property
     def asks_sources(self) -> bool:

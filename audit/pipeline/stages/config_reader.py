@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
@@ -17,7 +18,8 @@ from audit.pipeline.retrieval.strategies import CLOSEST
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
 from audit.pipeline.stages.presets import with_preset
 from audit.pipeline.stages.settings_models import TABLES
-from audit.pipeline.stages.system_options import source_problems
+from audit.pipeline.stages.system_options import search_problems, source_problems
+from audit.release.taxonomy import HDBSCAN, HDBSCAN_LIBRARIES
 from audit.vocabulary import nearest
 
 # It becomes a folder and a part of file names.
@@ -94,6 +96,9 @@ def _check_together(config: Config, refuse: _Refusal) -> None:
             refuse(("corpus", "terms", name), f"there is no term '{name}'.{nearest(name, TERMS)} Allowed: {', '.join(TERMS)}.")
     if config.themes.model == NO_MODEL:
         refuse(("themes", "model"), f"model is '{NO_MODEL}', but themes need one. Allowed: words, or a sentence model.")
+    if config.themes.method == HDBSCAN and (missing := [name for name in HDBSCAN_LIBRARIES if not find_spec(name)]):
+        problem = f"method is 'hdbscan', which needs {', '.join(missing)}, and that is not installed."
+        refuse(("themes", "method"), f"{problem} Install the extra `models`, or leave method out.")
     if config.release.run_id and not RUN_ID.fullmatch(config.release.run_id):
         problem = f"run_id is '{config.release.run_id}'. It may contain letters, digits, dots, dashes and underscores."
         refuse(("release", "run_id"), problem)
@@ -128,7 +133,7 @@ def _check_systems(config: Config, refuse: _Refusal) -> None:
         if name in ids[:number]:
             refuse(("systems", number, "id"), f"id is '{name}', which another system has too. Give each system an id of its own.")
     for number, system in enumerate(config.systems):
-        for option, sentence in source_problems(system):
+        for option, sentence in (*search_problems(system), *source_problems(system)):
             refuse(("systems", number, option), sentence)
 
 

@@ -138,7 +138,10 @@ class ThemesStage(TaskByTask):
         ):
             return []
         pairs = self.context.cache.digest(release / "comparisons")
-        inputs = {"pairs": pairs, "model": options.model, "target": options.target, "code": code_digest(*THEMES_CODE)}
+        inputs = {
+            "pairs": pairs, "model": options.model, "method": options.method, "target": options.target,
+            "code": code_digest(*THEMES_CODE),
+        }  # fmt: skip
         return [Task(self.name, "themes.json", inputs, (release / "themes.json",))]
 
     def run_task(self, task: Task) -> Figures:
@@ -150,7 +153,8 @@ class ThemesStage(TaskByTask):
             return {"themes": 0}
         encoder_of = encoder_factory(config.model, self.context.settings.data_dir / "vectors")
         assert encoder_of is not None  # the config reader refuses `none` for themes
-        options = ThemeBuildOptions(target=config.target or None, layout=PRINCIPAL if config.model == LEXICAL else None)
+        layout = PRINCIPAL if config.model == LEXICAL else None
+        options = ThemeBuildOptions(config.method, config.target or None, layout=layout)
         # The encoder of words learns from the phrases which words are rare.
         encoder = encoder_of(list(by_plain_phrase(counts)))
         taxonomy, points = build_taxonomy(counts, encoder, options, groups=topic_of, progress=self.context.progress)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from audit.evaluation.gold import Gold, read_gold, unused_gold
 from audit.pipeline.answers.evidence import meets
-from audit.pipeline.embedding.encoders import FULL_PRECISION, Encoder, cached_encoder, sentence_encoder
+from audit.pipeline.embedding.encoders import FULL_PRECISION, Encoder, cached_encoder, loaded_encoder
 from audit.pipeline.retrieval.closest import ClosestPassages
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
 from audit.pipeline.retrieval.model import Query, Retrieval
@@ -26,6 +26,7 @@ from audit.pipeline.retrieval.strategies import (
 )
 from audit.pipeline.stages.build_cache import BuildCache, Task, code_digest, digest_of, write_lines
 from audit.pipeline.stages.context import Outcome, SourceDocument, Stage
+from audit.pipeline.stages.corpus_search import corpus_task, search_corpus, searches_of_run
 from audit.pipeline.stages.judging_input import check_questions_meet
 from audit.pipeline.stages.workers import check_workers, run_tasks
 from audit.release.taxonomy import LEXICAL
@@ -114,13 +115,7 @@ def _indexes(task: HandbookSearch, document: Document, encoder: Encoder | None, 
 
 def _encoder(task: HandbookSearch) -> Encoder | None:
     """The model; None without one: words alone are then compared, which some strategies refuse."""
-    return None if task.encoder == LEXICAL else _sentence_model(task.encoder, task.threads, task.precision)
-
-
-@cache
-def _sentence_model(name: str, threads: int, precision: str) -> Encoder:
-    # Loaded once for all handbooks that a process searches
-    return sentence_encoder(name, threads, precision)
+    return None if task.encoder == LEXICAL else loaded_encoder(task.encoder, task.threads, task.precision)
 
 
 def _record(retrieval: Retrieval) -> dict[str, object]:
@@ -164,7 +159,7 @@ def search_task(search: HandbookSearch, cache: BuildCache) -> Task:
 
 @dataclass
 class RetrieveStage(Stage):
-    """A task is a handbook."""
+    """A task is a handbook, or the questions of one organ for a system that searches all handbooks as one corpus."""
 
     name = "retrieve"
 
@@ -173,7 +168,8 @@ class RetrieveStage(Stage):
         # Checked with the plan, before anything is searched.
         check_workers(self.context.config.retrieval.workers)
         check_questions_meet(self.context)
-        return [self._task(source) for source in self.context.present]
+        handbooks = [self._task(source) for source in self.context.present] if self.context.config.searches_handbooks else []
+        return [*handbooks, *(corpus_task(self.context, search) for search in searches_of_run(self.context))]
 
     def _task(self, source: SourceDocument) -> Task:
         task = search_task(self._search(source), self.context.cache)
@@ -210,7 +206,11 @@ class RetrieveStage(Stage):
         """With as many workers as the config asks for."""
         config = self.context.config
         by_handbook = {task.handbook: task for task in tasks}
+        corpus = {task.name: task for task in tasks if not task.handbook}
         searches = [self._search(source) for source in self.context.present if source.handbook_id in by_handbook]
         logs = self.context.workspace.root / "slurm"
         for search, outcome in run_tasks(config.retrieval.workers, config.cluster, search_handbook, searches, logs):
             yield by_handbook[search.handbook_id], outcome
+        whole = [search for search in searches_of_run(self.context) if search.name in corpus]
+        for one, result in run_tasks(config.retrieval.workers, config.cluster, search_corpus, whole, logs):
+            yield corpus[one.name], result

@@ -13,6 +13,7 @@ from audit.pipeline.generation.model_generator import DEFAULT_CONTEXT
 from audit.pipeline.generation.system_answers import MAX_TOKENS, TEMPERATURE, AnsweringSystem
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings
 from audit.pipeline.retrieval.across.sources import DEFAULT_AUTHORITY
+from audit.pipeline.retrieval.strategies import CLOSEST, CORPUS_STRATEGIES, HERO
 from audit.pipeline.stages.config_types import ConfigSection, ExistingPath, Text, Texts
 from audit.pipeline.stages.settings_models import AcrossTable
 from audit.vocabulary import SystemMode
@@ -20,6 +21,7 @@ from audit.vocabulary import SystemMode
 SOURCED_TOKENS = 1_024
 BY_MODEL: Final = "model"
 DECLARED: Final = "groups"
+CORPUS: Final = "corpus"
 
 # It becomes part of a file name.
 SYSTEM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -57,7 +59,14 @@ class SystemOptions(ConfigSection):
     max_tokens: int = Field(
         MAX_TOKENS, ge=1, description=f"tokens of an answer, at most; multi_source, with quotes: {SOURCED_TOKENS} if left out"
     )
-    passages: int = Field(5, ge=1, description="retrieval: passages of all handbooks together; the best of each come first")
+    passages: int = Field(5, ge=1, description="retrieval: passages of all handbooks together")
+    search: Literal["handbooks", "corpus"] = Field(
+        "handbooks", description="retrieval: the best passages of each handbook first, or the best of all handbooks as one corpus"
+    )
+    strategy: Text = Field(
+        "",
+        description=f'search = "{CORPUS}": {", ".join(CORPUS_STRATEGIES)} (left out: that of [retrieval]; for {CLOSEST}: {HERO})',
+    )
     context: int = Field(DEFAULT_CONTEXT, ge=1_000, description="tokens the model takes for prompt and answer together")
     templates: ExistingPath | None = Field(
         None, description="folder with your own prompt, closed_book.md, with_evidence.md or several_sources.md"
@@ -87,6 +96,11 @@ class SystemOptions(ConfigSection):
         return SystemMode(self.mode) is SystemMode.RETRIEVAL
 
     @property
+    def searches_corpus(self) -> bool:
+        """Whether its passages are the best of all handbooks as one corpus."""
+        return self.retrieves and self.search == CORPUS
+
+    @property
     def asks_sources(self) -> bool:
         """Whether it answers from several sources."""
         return SystemMode(self.mode) is SystemMode.MULTI_SOURCE
@@ -108,6 +122,23 @@ class SystemOptions(ConfigSection):
             self.temperature,
             tokens,
         )
+
+
+def search_problems(options: SystemOptions) -> Iterator[tuple[str, str]]:
+    """(option, message) for inconsistent options of the search of one corpus."""
+    written = options.model_fields_set
+    if not options.retrieves and (named := sorted({"search", "strategy"} & written)):
+        yield named[0], f"{named[0]} is for mode = \"retrieval\", and the mode of '{options.id}' is {options.mode}."
+    elif options.strategy and not options.searches_corpus:
+        yield (
+            "strategy",
+            (
+                f'strategy is for search = "{CORPUS}"; the passages of single handbooks are those of [retrieval]. Write '
+                f'search = "{CORPUS}", or leave strategy out.'
+            ),
+        )
+    elif options.strategy and options.strategy not in CORPUS_STRATEGIES:
+        yield "strategy", f"strategy is '{options.strategy}'. Allowed: {', '.join(CORPUS_STRATEGIES)}."
 
 
 def source_problems(options: SystemOptions) -> Iterator[tuple[str, str]]:

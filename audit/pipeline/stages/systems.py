@@ -22,6 +22,7 @@ from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import Task, code_digest, digest_of, read_lines, write_lines
 from audit.pipeline.stages.context import Figures, Outcome, Record, RunContext, TaskByTask
+from audit.pipeline.stages.corpus_search import corpus_passages, corpus_searches, retriever_of
 from audit.pipeline.stages.judging_input import handbook_record, run_record, section_records
 from audit.pipeline.stages.route import RouteStage
 from audit.pipeline.stages.source_groups import documents_of, source_records, sources_of
@@ -39,6 +40,7 @@ CODE = (
     "pipeline/llm/reply_text.py",
     "pipeline/llm/prompts.py",
     "pipeline/stages/systems.py",
+    "pipeline/stages/corpus_search.py",
 )
 # What the answers from several sources rest on
 SOURCES_CODE = ("pipeline/stages/source_groups.py", "release/sourced_answers.py", "text")
@@ -89,7 +91,7 @@ class SystemsStage(TaskByTask):
             "system": settings,
             "model": context.model_settings,
             "code": code_digest(*CODE, *(SOURCES_CODE if options.asks_sources else ())),
-            "retriever": run_record(context, "")["retriever"] if options.retrieves else "",
+            "retriever": [run_record(context, "")["retriever"], retriever_of(context, options)] if options.retrieves else "",
             "templates": context.cache.digest(options.templates) if options.templates else "",
             "found": None if None in digests else digest_of(digests),
             "questions": digest_of(context.questions()) if context.workspace.questions.is_file() else None,
@@ -101,6 +103,8 @@ class SystemsStage(TaskByTask):
         """The files of what was found for a system, in the stage before."""
         if options.asks_sources:
             return [path for task in RouteStage(self.context).tasks_of(options) for path in task.outputs] or [UNKNOWN]
+        if options.searches_corpus:
+            return [search.out for search in corpus_searches(self.context, options)] or [UNKNOWN]
         if options.retrieves:
             return [self.context.workspace.retrieval(source.handbook_id) for source in self.context.present]
         return []
@@ -247,6 +251,9 @@ def system_questions(context: RunContext, options: SystemOptions) -> list[System
     queries = [replace(query, question_type=types.get(query.question_id, "")) for query in map(Query.of, context.questions())]
     if not options.retrieves:
         return [SystemQuestion(query) for query in queries]
+    if options.searches_corpus:
+        found = corpus_passages(context, options)
+        return [SystemQuestion(query, found.get(query.question_id, ())) for query in queries]
     retrieved = _retrieved_by_question(context)
     return [SystemQuestion(query, best_passages(retrieved.get(query.question_id, ()), options.passages)) for query in queries]
 

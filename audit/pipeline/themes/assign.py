@@ -10,9 +10,9 @@ import pandas as pd
 
 from audit.errors import ThemesError
 from audit.pipeline.embedding.encoders import Encoder, words_encoder
-from audit.pipeline.embedding.vectors import Progress, Vectors, fixed_threads, no_progress, unit_rows
+from audit.pipeline.embedding.vectors import Progress, Vectors, fixed_threads, nearest, no_progress, unit_rows
 from audit.pipeline.themes.build import summary
-from audit.pipeline.themes.clusters import CUT, nearest
+from audit.pipeline.themes.clusters import CUT
 from audit.pipeline.themes.linkage import Labels
 from audit.release.taxonomy import MAX_EXEMPLARS, Taxonomy, Theme, by_plain_phrase, plain_phrase
 

@@ -13,27 +13,15 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from audit.optional_imports import optional
-from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress, unit_rows
+from audit.pipeline.embedding.vectors import Progress, Vectors, nearest, no_progress, unit_rows
 from audit.pipeline.themes.linkage import NO_THEME, Labels, average_linkage, renumbered
+from audit.release.taxonomy import AVERAGE, HDBSCAN
 
-# -- nearest neighbours and the map -------------------------------------------------------------------------------------
+# -- the map -------------------------------------------------------------------------------------
 
 UMAP_NEIGHBOURS = 15
 MIN_PHRASES_FOR_UMAP = 12
 FLAT = 1e-4
-
-
-def nearest(index_vectors: Vectors, query_vectors: Vectors, count: int) -> tuple[NDArray[np.float32], Labels]:
-    """Cosine and row of the `count` indexed vectors nearest to each query, nearest first: two arrays (queries, count).
-
-    FAISS's flat index is exact, and needs seconds and no distance matrix for 16,000 by 16,000 phrases.
-    Raises MissingLibraryError without faiss-cpu.
-    """
-    faiss = optional("faiss", "Looking for the nearest phrases", "models")
-    index = faiss.IndexFlatIP(index_vectors.shape[1])
-    index.add(np.ascontiguousarray(index_vectors))
-    similarity, row = index.search(np.ascontiguousarray(query_vectors), min(count, len(index_vectors)))
-    return similarity, row.astype(np.int64)
 
 
 def principal_layout(vectors: Vectors, dimensions: int = 2) -> NDArray[np.float32]:
@@ -108,7 +96,7 @@ class ThemeBuildOptions:
     layout   umap, or principal (components), which needs no extra; None: umap where it is installed
     """
 
-    method: str = "average"
+    method: str = AVERAGE
     target: int | None = None
     cut: float | None = None
     seed: int = 1
@@ -191,8 +179,8 @@ def _theme_count(labels: Labels) -> int:
 
 
 METHODS: dict[str, Callable[[Vectors, Labels, ThemeBuildOptions, Progress], Labels]] = {
-    "average": by_average,
-    "hdbscan": by_hdbscan,
+    AVERAGE: by_average,
+    HDBSCAN: by_hdbscan,
 }
 
 

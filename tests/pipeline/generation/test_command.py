@@ -80,7 +80,7 @@ def test_a_text_is_encoded_once_for_searching_and_answering(folder, tmp_path, mo
         encoded.extend(texts)
         return unit_rows(np.array([[len(text) % 7 + 1.0, len(text) % 5 + 1.0] for text in texts]))
 
-    monkeypatch.setattr("audit.pipeline.stages.retrieve._sentence_model", lambda *_: Encoder(MINILM, "0" * 64, encode))
+    monkeypatch.setattr("audit.pipeline.stages.retrieve.loaded_encoder", lambda *_: Encoder(MINILM, "0" * 64, encode))
     retrieve = ["retrieve", folder[4], *folder[1:3], "--encoder", MINILM, "--strategy", "closest", "--out", folder[0]]
     assert main(retrieve) == 0
     counts = Counter(encoded)

@@ -11,7 +11,7 @@ import pytest
 from audit.cli.main import main
 from audit.pipeline.embedding.encoders import Encoder, words_encoder
 from audit.release.taxonomy import LEXICAL
-from audit.text.documents import write_document
+from audit.text.documents import Document, Section, write_document
 from tests.pipeline.retrieval.handbooks import ALDER
 
 QUESTIONS = [
@@ -111,7 +111,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return words_encoder([section.text for section in ALDER.sections])
 
-    monkeypatch.setattr("audit.pipeline.stages.retrieve._sentence_model", stand_in)
+    monkeypatch.setattr("audit.pipeline.stages.retrieve.loaded_encoder", stand_in)
     return names
 
 
@@ -209,3 +209,91 @@ def test_trec_files_without_known_sections_are_refused(
     at = command.index("--gold")
     assert main([*command[:at], *command[at + 2 :], "--trec", str(tmp_path / "trec")]) == 2
     assert "--trec writes known sections too, so it needs --gold. Nothing was retrieved." in capsys.readouterr().err
+
+
+# -- one corpus, and configurations compared ----------------------------------------------------------------------------
+
+FLIGHTS = ("You may fly six weeks after surgery.", "Ask your team before you fly.", "Fly with your medicines in the cabin.")
+OTHER = ("Wash raw fruit.", "Bring your card.", "Park behind the clinic.")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two handbooks: all three passages on flying are in the first."""
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "documents").mkdir()
+    for name, texts in (("a", FLIGHTS), ("b", OTHER)):
+        sections = tuple(Section(f"s{number}", "", text) for number, text in enumerate(texts, 1))
+        write_document(
+            Document(f"general_{name}_all", "general", name, "combined", sections), tmp_path / "documents" / f"{name}.json"
+        )
+    questions = [{"question_id": "q1", "question": "When may I fly?", "organ": "general"}]
+    gold = [{"question_id": "q1", "handbook_id": "general_a_all", "gold": ["s1"]}]
+    return [
+        "retrieve", str(tmp_path / "documents"), "--questions", _write_lines(tmp_path / "questions.jsonl", questions),
+        "--gold", _write_lines(tmp_path / "gold.jsonl", gold), "--out", str(tmp_path / "out"), "--encoder", "words",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "hero", "bm25"])
+def test_the_best_passages_of_a_corpus_may_be_of_one_handbook(corpus: list[str], tmp_path: Path, strategy: str) -> None:
+    assert main([*corpus, "--unit", "corpus", "--strategy", strategy]) == 0
+    (found,) = _read_lines(tmp_path / "out" / "corpus.jsonl")
+    best = found["passages"][:3]
+    assert {passage["handbook_id"] for passage in best} == {"general_a_all"}
+    assert sorted(passage["section_id"] for passage in best) == ["s1", "s2", "s3"]
+
+
+def test_precision_counts_passages_and_the_rest_what_is_relevant_once(
+    corpus: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All three passages are of the document that answers: P@3 is 3 of 3, by section 1 of 3; recall of one document is 1."""
+    by = {}
+    for relevant in ("document", "section"):
+        arguments = [*corpus, "--unit", "corpus", "--strategy", "bm25", "--passages", "3", "--relevant", relevant, "--json"]
+        assert main(arguments) == 0
+        (by[relevant],) = json.loads(capsys.readouterr().out)["measures"]
+    assert (by["document"]["P"], by["document"]["recall"], by["document"]["MRR"]) == (1, 1, 1)
+    assert by["section"]["P"] == pytest.approx(1 / 3)
+    assert by["section"]["recall"] == 1
+
+
+def test_each_layer_is_left_out_and_compared_with_all_of_them(
+    corpus: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*corpus, "--ablate", "--unit", "corpus", "--strategy", "hybrid", "--trec", str(tmp_path / "trec"), "--json"]
+    assert main(arguments) == 0
+    rows = json.loads(capsys.readouterr().out)["measures"]
+    by_comparison = {
+        name: [row["configuration"] for row in rows if row["comparison"] == name] for name in ("components", "passages")
+    }
+    assert by_comparison == {
+        "components": ["hybrid, full", "without expansion", "without reranking", "without MMR", "BM25 alone"],
+        "passages": ["5 passages", "1 passage", "3 passages", "10 passages"],
+    }
+    trials = _read_lines(tmp_path / "out" / "search_trials.jsonl")
+    assert {trial["gold"][0] for trial in trials} == {"general_a_all/s1"}
+    assert next(row for row in rows if row["configuration"] == "1 passage")["passages"] == 1
+    assert (tmp_path / "trec" / "components" / "hybrid_full.run").is_file()
+    assert (tmp_path / "trec" / "qrels").read_text().split()[2] == "general_a_all/s1"
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--unit", "corpus"], "Strategy 'closest' is about what is usual in one handbook"),
+        (["--strategy", "bm25", "--encoder", "words", "acme/other"], "Several --encoder are compared by --ablate only."),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(corpus: list[str], more: list[str], sentence: str, capsys) -> None:
+    assert main([*corpus, *more]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_without_known_sections_nothing_is_compared(corpus: list[str], tmp_path: Path, capsys) -> None:
+    (tmp_path / "gold.jsonl").write_text("")
+    assert main([*corpus, "--ablate", "--strategy", "bm25"]) == 2
+    assert "No question has a known section in these handbooks" in capsys.readouterr().err
+    cut = corpus.index("--gold")
+    assert main([*corpus[:cut], *corpus[cut + 2 :], "--ablate", "--strategy", "bm25"]) == 2
+    assert "--ablate measures which known sections are found, so it needs --gold." in capsys.readouterr().err

@@ -81,6 +81,33 @@ def test_only_a_system_that_retrieves_gets_passages_and_its_evidence_says_which(
     assert any(passages[0]["text"].split("\n")[0] in prompt for prompt in given)
 
 
+CORPUS = FOUND.replace("with-passages", "corpus") + 'search = "corpus"\nstrategy = "{strategy}"\n'
+
+
+@pytest.mark.parametrize("strategy", ["bm25", "hybrid", "hero"])
+def test_a_system_that_searches_one_corpus_takes_the_best_passages_wherever_they_are(project, server, strategy):
+    """All that the questions ask is in one code, and the others talk of something else."""
+    systems_alone(project)
+    documents = sorted((project.folder / "tenancy" / "documents").glob("*.json"))
+    for path in documents[1:]:
+        record = json.loads(path.read_text())
+        record["sections"] = [
+            {**section, "heading": "Lifts", "above": [], "text": "Lifts are oiled on Mondays."} for section in record["sections"]
+        ]
+        path.write_text(json.dumps(record))
+    add(project, FOUND.format(url=server.url) + CORPUS.format(url=server.url, strategy=strategy))
+    assert project.run() == 0
+    evidence = {
+        (answer["system_id"], answer["question_id"]): [passage["handbook_id"] for passage in answer["evidence"]]
+        for answer in table(project, "system_answers")
+    }
+    by_corpus = [handbooks for (system, _), handbooks in evidence.items() if system == "corpus"]
+    assert all(handbooks and set(handbooks) == {documents[0].stem} for handbooks in by_corpus)
+    retrievers = {system["system_id"]: system["retriever"] for system in table(project, "systems")}
+    assert retrievers == {"with-passages": "hero", "corpus": f"{strategy}, one corpus"}
+    assert project.again() == set(), "what was found is kept"
+
+
 def test_systems_alone_need_neither_pairs_nor_a_second_handbook(project, server, capsys):
     systems_alone(project)
     for path in list((project.folder / "tenancy" / "documents").glob("*"))[1:]:

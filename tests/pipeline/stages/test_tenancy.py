@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from audit.errors import ConfigError
 from audit.pipeline.generation.passage_generator import quoted_answers
+from audit.pipeline.stages.config_reader import read_config
+from audit.pipeline.themes.build import build_taxonomy
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
@@ -95,6 +99,23 @@ def test_only_what_hangs_on_a_change_is_done_again(project):
     # The title changes: nobody is asked, and the release is written anew.
     project.change('title = "', 'title = "Anew: ')
     assert project.again() == written_anew  # the release is a folder that appears whole
+
+
+def test_themes_are_built_by_the_method_of_the_config(project, monkeypatch):
+    methods = []
+
+    def built(counts, encoder, options, **more):
+        methods.append(options.method)
+        # UMAP would be compiled for half a minute; tests/pipeline/themes has it
+        return build_taxonomy(counts, encoder, replace(options, method="average"), **more)
+
+    monkeypatch.setattr("audit.pipeline.stages.release.build_taxonomy", built)
+    project.config.write_text(project.config.read_text() + '\n[themes]\nmethod = "hdbscan"\n')
+    assert project.run() == 0
+    assert methods == ["hdbscan"]
+    monkeypatch.setattr("audit.pipeline.stages.config_reader.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="method is 'hdbscan', which needs umap, faiss, hdbscan, and that is not installed"):
+        read_config(project.config)
 
 
 def test_a_code_that_cannot_be_read_is_left_out_and_said(project, capsys):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.cluster import HDBSCAN, AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
 from audit.pipeline.embedding.vectors import unit_rows
+from audit.pipeline.themes.clusters import _hdbscan
 from audit.pipeline.themes.linkage import average_linkage
 
 
@@ -26,6 +28,32 @@ def test_it_is_the_tree_that_the_textbook_method_gives(seed: int) -> None:
     for count in (5, 30, 100):
         mine = tree.labels(tree.count - count, smallest=1)
         assert adjusted_rand_score(mine, fcluster(textbook, count, "maxclust")) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_its_clusters_are_those_of_scikit_learn(seed: int) -> None:
+    """At a distance and for a number of clusters, on cosine distance."""
+    vectors = directions(240, seed)
+    tree = average_linkage(vectors)
+    for count in (5, 30, 100):
+        theirs = AgglomerativeClustering(count, metric="cosine", linkage="average").fit_predict(vectors)
+        assert adjusted_rand_score(tree.labels(tree.count - count, smallest=1), theirs) == 1
+    for distance in (0.3, 0.6):
+        cut = AgglomerativeClustering(None, metric="cosine", linkage="average", distance_threshold=distance).fit_predict(vectors)
+        assert adjusted_rand_score(tree.labels(tree.merges_below(distance), smallest=1), cut) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hdbscan_gives_the_clusters_and_the_noise_of_scikit_learn(seed: int) -> None:
+    """Scikit-learn counts a point among its own neighbours and the package hdbscan does not: one more there is the same."""
+    pytest.importorskip("hdbscan")
+    points = directions(400, seed)[:, :5]
+    for size in (5, 10):
+        theirs = HDBSCAN(min_cluster_size=size, min_samples=size + 1, copy=True).fit_predict(points)
+        # Phrases that two pairs share stand twice: where every phrase is in one pair, nothing is repeated
+        ours = _hdbscan(points, np.ones(len(points), dtype=np.int64), size)
+        assert ((ours == -1) == (theirs == -1)).mean() > 0.99
+        assert adjusted_rand_score(ours, theirs) > 0.98
 
 
 def test_three_phrases_by_hand() -> None:

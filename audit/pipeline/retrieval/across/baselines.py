@@ -5,26 +5,13 @@ Reached from benchmarks only; kept for the reproduction of the papers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from audit.pipeline.retrieval.across.library import OWN_BM25, ChunkHit, Library
 from audit.pipeline.retrieval.index import HandbookIndex
+from audit.pipeline.retrieval.merged import home_of
 from audit.pipeline.retrieval.retrievers import bm25_over_chunks, unexpanded_query
 from audit.release.sourced_answers import ChunkId
-from audit.text.documents import Document
-
-SEPARATOR = "\n"
-
-
-def merged_document(documents: Iterable[Document]) -> Document:
-    """All handbooks as one; its section ids name the handbook too."""
-    sections = [
-        replace(section, section_id=f"{document.handbook_id}{SEPARATOR}{section.section_id}")
-        for document in documents
-        for section in document.sections
-    ]
-    return Document("merged", "general", "all", "combined", tuple(sections))
 
 
 def merged_pool(library: Library, merged: HandbookIndex, question: str, total: int) -> list[ChunkHit]:
@@ -37,9 +24,10 @@ def merged_pool(library: Library, merged: HandbookIndex, question: str, total: i
     pool = []
     for rank, (row, score) in enumerate(list(ranking.items())[:total], start=1):
         chunk = merged.chunks[row]
-        handbook_id, _, section_id = merged.document.sections[chunk.section].section_id.partition(SEPARATOR)
+        merged_section = merged.document.sections[chunk.section].section_id
+        handbook_id, section_id = home_of(merged_section)
         # The chunks of a section have the same place in both indexes
-        inside = row - merged.rows_by_section[f"{handbook_id}{SEPARATOR}{section_id}"].start
+        inside = row - merged.rows_by_section[merged_section].start
         own = library.indexes[handbook_id].rows_by_section[section_id].start + inside
         pool.append(ChunkHit(owner[handbook_id], ChunkId(handbook_id, section_id, chunk.start), own, score, rank))
     return pool

@@ -11,11 +11,12 @@ import pytest
 
 from audit.errors import RetrievalError
 from audit.pipeline.embedding.vectors import Progress, Vectors
-from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_document, merged_pool, single_source_pool
+from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool
 from audit.pipeline.retrieval.across.library import BM25, DENSE, OWN_BM25, build_library, rarity
 from audit.pipeline.retrieval.across.sources import Source, declared_sources, sources_by
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.index import build_index
+from audit.pipeline.retrieval.merged import merged_document
 from audit.release.sourced_answers import ChunkId
 from tests.pipeline.retrieval.across.libraries import ALDER, BIRCH, CEDAR, EMPTY, GUIDES, NOTHING, SETTINGS, SHORT, library
 from tests.pipeline.retrieval.handbooks import meanings

@@ -1,0 +1,219 @@
+"""`audit retrieve --ablate` and `--unit corpus`: configurations of retrieval on the same questions, with paired intervals."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from audit.cli.conventions import OK, print_result
+from audit.errors import RetrievalError
+from audit.evaluation.gold import Gold
+from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
+from audit.pipeline.answers.evidence import meets
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, in_memory, loaded_encoder
+from audit.pipeline.retrieval.comparison import (
+    COMPONENTS,
+    MODELS,
+    PASSAGES,
+    RERANKED,
+    STRATEGIES,
+    Collection,
+    Comparison,
+    ablations,
+    check_gold,
+    strategies,
+)
+from audit.pipeline.retrieval.merged import corpus_settings, home_of, merged_document, merged_id
+from audit.pipeline.retrieval.model import Query, Retrieval
+from audit.pipeline.retrieval.retrievers import Reranker, cross_encoder
+from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.strategies import CLOSEST, CORPUS_STRATEGIES
+from audit.pipeline.stages.build_cache import write_lines
+from audit.release.taxonomy import LEXICAL
+from audit.stats.means import mean_change, mean_interval
+from audit.text.documents import Document
+
+TITLES = {
+    STRATEGIES: "Strategies",
+    COMPONENTS: "Each layer left out",
+    RERANKED: "Chunks that are reranked",
+    PASSAGES: "Passages",
+    MODELS: "Sentence model and reranker",
+}
+MEASURES = ("P", "recall", "nDCG", "MRR")
+HANDBOOK, CORPUS = "handbook", "corpus"
+Record = dict[str, Any]
+
+
+def compare(
+    arguments: argparse.Namespace, folder: Path, documents: Sequence[Document], questions: Sequence[Query], gold: Gold,
+    options: RetrievalSettings, encoders: Sequence[str], rerankers: Sequence[str],
+) -> int:  # fmt: skip
+    """Search, write DIR/search_trials.jsonl and, of one corpus, DIR/corpus.jsonl, and print every table."""
+    names = list(dict.fromkeys(arguments.strategy))
+    if CLOSEST in names:
+        raise RetrievalError(
+            f"Strategy '{CLOSEST}' is about what is usual in one handbook and has no layers, so it cannot be used with --unit "
+            f"corpus or --ablate. Nothing was searched. Name another with --strategy: {', '.join(CORPUS_STRATEGIES)}."
+        )
+    whole = arguments.unit == CORPUS
+    collections = list((_corpora if whole else _handbooks)(documents, questions, gold))
+    rows = (
+        strategies(names, corpus_settings(options), encoders[0], rerankers[0]) if len(names) > 1 or not arguments.ablate else []
+    )
+    if arguments.ablate:
+        check_gold(collections)
+        rows += [row for name in names for row in ablations(name, options, encoders, rerankers)]
+    comparison = Comparison(folder / "indexes", partial(_encoder, arguments, folder / "vectors"), _reranker, arguments.relevant)
+    trials, passages = [], []
+    for row in tqdm(rows, desc="retrieve", unit="configuration", disable=None, dynamic_ncols=True):
+        for collection in collections:
+            for trial, retrieval in comparison.trials(collection, row):
+                trials.append(trial)
+                passages += [_passages(trial, retrieval)] if whole and row is rows[0] else []
+    write_lines(arguments.out / "search_trials.jsonl", trials)
+    if whole:
+        write_lines(arguments.out / "corpus.jsonl", passages)
+    measured = measure(trials)
+    if arguments.trec:
+        _write_trec(arguments.trec, trials)
+    result = {"unit": arguments.unit, "relevant": arguments.relevant, "questions": len(questions), "handbooks": len(documents),
+              "trials": len(trials), "measures": measured, "out": str(arguments.out)}  # fmt: skip
+    print_result(arguments, _text(result, measured), result)
+    return OK
+
+
+def _handbooks(documents: Iterable[Document], questions: Sequence[Query], gold: Gold) -> Iterable[Collection]:
+    for document in documents:
+        asked = tuple(question for question in questions if meets(question, document))
+        yield Collection(document.handbook_id, document, asked, gold.get(document.handbook_id, {}))
+
+
+def _corpora(documents: Sequence[Document], questions: Sequence[Query], gold: Gold) -> Iterable[Collection]:
+    """The handbooks that the questions of each organ concern, as one document."""
+    for organ in dict.fromkeys(question.organ for question in questions):
+        asked = tuple(question for question in questions if question.organ == organ)
+        concerned = [document for document in documents if meets(asked[0], document)]
+        known = {
+            question.question_id: [
+                merged_id(document.handbook_id, section)
+                for document in concerned
+                for section in gold.get(document.handbook_id, {}).get(question.question_id, ())
+            ]
+            for question in asked
+        }
+        if concerned:
+            yield Collection(organ, merged_document(concerned), asked, known)
+
+
+def _encoder(arguments: argparse.Namespace, folder: Path, name: str) -> Encoder | None:
+    if name in ("", LEXICAL):
+        return None
+    if name not in _KEPT:
+        _KEPT[name] = in_memory(cached_encoder(loaded_encoder(name, arguments.threads, arguments.precision), folder))
+    return _KEPT[name]
+
+
+_KEPT: dict[str, Encoder] = {}
+
+
+def _reranker(name: str) -> Reranker | None:
+    return cross_encoder(name) if name else None
+
+
+def _passages(trial: Mapping[str, Any], retrieval: Retrieval) -> Record:
+    """What was found for a question in the corpus, each passage with its handbook."""
+    found = [
+        {"handbook_id": handbook, **replace(passage, section_id=section).record(number)}
+        for number, passage in enumerate(retrieval.passages, 1)
+        for handbook, section in [home_of(passage.section_id)]
+    ]
+    return {"question_id": trial["question_id"], "strategy": retrieval.strategy, "passages": found}
+
+
+# -- measures -----------------------------------------------------------------------------------------------------------
+
+
+def measure(trials: Sequence[Mapping[str, Any]]) -> list[Record]:
+    """The measures of each configuration with 95 % intervals, and the paired change to the first of its comparison.
+
+    P counts passages; recall, nDCG and MRR count what is relevant once, at its first rank. Questions are resampled, each with all
+    its handbooks; a search without a known section is in no measure.
+    """
+    rows: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for trial in trials:
+        rows.setdefault((trial["comparison"], trial["configuration"]), []).append(trial)
+    values = {key: _values(own) for key, own in rows.items()}
+    first: dict[str, tuple[str, str]] = {}
+    for comparison, name in rows:
+        first.setdefault(comparison, (comparison, name))
+    return [_measured(key, rows[key], values[key], values[first[key[0]]]) for key in rows]
+
+
+def _values(trials: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    k = trials[0]["passages"]
+    ranked = {_query(trial): trial["ranked"] for trial in trials}
+    gold = {_query(trial): trial["gold"] for trial in trials}
+    return retrieval_measures(ranked, gold, {"P": f"P@{k}", "recall": f"R@{k}", "nDCG": f"nDCG@{k}", "MRR": "RR"})
+
+
+def _query(trial: Mapping[str, Any]) -> str:
+    return f"{trial['question_id']}\n{trial['collection']}"
+
+
+def _measured(
+    key: tuple[str, str], trials: Sequence[Mapping[str, Any]], own: Mapping[str, Mapping[str, float]],
+    first: Mapping[str, Mapping[str, float]],
+) -> Record:  # fmt: skip
+    queries = [query for query in own if query in first]
+    names = {name: number for number, name in enumerate(dict.fromkeys(query.partition("\n")[0] for query in queries))}
+    question = np.array([names[query.partition("\n")[0]] for query in queries])
+    record: Record = {
+        "comparison": key[0], "configuration": key[1], "passages": trials[0]["passages"], "searches": len(queries),
+        "questions": len(names), "seconds": float(np.mean([trial["seconds"] for trial in trials])),
+    }  # fmt: skip
+    for name in MEASURES if queries else ():
+        values = np.array([own[query][name] for query in queries])
+        mean = mean_interval(values, question)
+        change = mean_change(values - np.array([first[query][name] for query in queries]), question)
+        record |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+        record |= {f"{name}_{part}": change[part] for part in ("change", "change_low", "change_high")}
+    return record
+
+
+def _text(result: Mapping[str, Any], measured: Sequence[Mapping[str, Any]]) -> str:
+    lines = [f"{result['handbooks']:,} handbooks, unit {result['unit']}; questions: {result['questions']:,}. {result['out']}"]
+    if not any("MRR" in row for row in measured):
+        return "\n".join([*lines, "No section is known to answer, so nothing was measured; --gold names the file that says so."])
+    for comparison in dict.fromkeys(row["comparison"] for row in measured):
+        rows = [row for row in measured if row["comparison"] == comparison]
+        lines += ["", f"{TITLES[comparison]}: {rows[0]['searches']:,} searches with a known {result['relevant']}, 95 % intervals"]
+        lines.append(f"{'':<44}" + "".join(f"{name:>22}" for name in MEASURES) + "   ms CPU")
+        for row in rows:
+            cells = "".join(f"{row[name]:>7.3f} [{row[f'{name}_low']:.3f},{row[f'{name}_high']:.3f}]" for name in MEASURES)
+            lines.append(f"{row['configuration']:<44}{cells}{1000 * row['seconds']:>9.1f}")
+        lines.append(f"Difference to {rows[0]['configuration']}, question by question")
+        for row in rows[1:]:
+            parts = ((row[f"{name}_{part}"] for part in ("change", "change_low", "change_high")) for name in MEASURES)
+            lines.append(f"{row['configuration']:<44}" + "".join(f"{a:>+7.3f} [{b:+.3f},{c:+.3f}]" for a, b, c in parts))
+    return "\n".join(lines)
+
+
+def _write_trec(folder: Path, trials: Sequence[Mapping[str, Any]]) -> None:
+    """A run for each configuration, in a folder for each comparison, and what is relevant as qrels."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_trec_qrels(folder / "qrels", {_query(trial): trial["gold"] for trial in trials if trial["gold"]})
+    ranked: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for trial in trials:
+        ranked.setdefault((trial["comparison"], trial["configuration"]), {})[_query(trial)] = trial["ranked"]
+    for (comparison, name), lists in ranked.items():
+        (folder / comparison).mkdir(exist_ok=True)
+        write_trec_run(folder / comparison / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)}.run", lists, name)
