@@ -18,6 +18,7 @@ from audit.charts.style import (
     coefficient_interval,
     html,
     interval,
+    on_two_lines,
     panels,
     percent,
     percent_ticks,
@@ -73,8 +74,7 @@ def rate_dots(
 
     opens  the column with the id of each row: a dot's `customdata` is then that id and the column of its rate, for a click
     """
-    # Two short lines: one long line would run into the title of the next panel.
-    titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
+    titles = [on_two_lines(rate.title) for rate in rates]
     figure = panels(len(rates), titles, _panel_gap(len(rates)))
     names = list(map(names_of(frame, by, called).__getitem__, frame[by]))
     for column, rate in enumerate(rates, start=1):

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from audit.charts.names import axis_of_names, clipped_names, names_of
 from audit.charts.rates import DOT, Rate, interval_bars, with_rows
-from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, html, panels, percent, styled
+from audit.charts.style import FAINT, INK, LABEL_COLOURS, NO_VALUE, html, on_two_lines, panels, percent, styled
 from audit.formatting import signed
 from audit.tables import Row
 from audit.vocabulary import Label
@@ -39,7 +39,7 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
     Dots whose interval excludes 0 are filled. Each panel has its own scale, with 0 in the middle.
     """
     groups = names_of(frame, by, called)
-    titles = [rate.title.replace(" ", "<br>", 1) for rate in rates]
+    titles = [on_two_lines(rate.title) for rate in rates]
     figure = panels(len(rates), titles, 0.06)
     for column, rate in enumerate(rates, start=1):
         rows = frame[frame["rate"] == rate.column].set_index(by).reindex(list(groups)).reset_index()

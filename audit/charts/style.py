@@ -168,6 +168,11 @@ def set_layout(figure: go.Figure, settings: Mapping[str, object]) -> go.Figure:
 PANEL_TITLE_SIZE = 13
 
 
+def on_two_lines(title: str) -> str:
+    """The title of a panel, broken before the brackets, else after its first word: a line would run into the next panel's."""
+    return title.replace(" (", "<br>(", 1) if " (" in title else title.replace(" ", "<br>", 1)
+
+
 def panels(columns: int, titles: Sequence[str], gap: float, rows: int = 1, row_gap: float = 0.0) -> go.Figure:
     """An empty figure of panels, row by row, with a title above each; gaps are shares of the figure's width and height.
 

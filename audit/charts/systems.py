@@ -18,6 +18,7 @@ from audit.charts.style import (
     NO_VALUE,
     coefficient_interval,
     html,
+    on_two_lines,
     panels,
     set_axes,
     set_layout,
@@ -115,7 +116,7 @@ PANEL_GAP = 86
 def _panels(titles: Mapping[str, str], systems: int) -> go.Figure:
     columns = min(PANELS_IN_A_ROW, len(titles))
     rows = -(-len(titles) // columns)
-    heads = [title.replace(" ", "<br>", 1) for title in titles.values()]
+    heads = list(map(on_two_lines, titles.values()))
     gap = PANEL_GAP / (rows * ROW_HEIGHT * systems + (rows - 1) * PANEL_GAP) if rows > 1 else 0.0
     return panels(columns, heads, 0.07, rows, gap)
 

@@ -23,8 +23,11 @@ REFUSALS = EXCLUDE, COUNT = "exclude", "count"
 # Composites are sums of floats: equal ones may differ by rounding, and would count as different.
 DECIMALS = 9
 MEASURE_TITLES = {
-    "bleu_1": "BLEU-1", "bleu_4": "BLEU-4", "sacrebleu": "sacreBLEU", "rouge_1": "ROUGE-1", "rouge_l": "ROUGE-L",
-    "bertscore": "BERTScore", "p_at_5": "P@5", "recall_at_5": "Recall@5", "ndcg": "nDCG", "mrr": "MRR",
+    "bleu_1": "Words also in reference (BLEU-1)", "bleu_4": "Phrases also in reference (BLEU-4)",
+    "sacrebleu": "Phrases also in reference (sacreBLEU)", "rouge_1": "Words shared (ROUGE-1)",
+    "rouge_l": "Longest shared order (ROUGE-L)", "bertscore": "Similar meaning (BERTScore)",
+    "p_at_5": "Right ones of first five (P@5)", "recall_at_5": "Found in first five (Recall@5)",
+    "ndcg": "Order of results (nDCG)", "mrr": "Place of the first (MRR)",
     "faithfulness": "Faithfulness", "context_precision": "Context precision", "context_recall": "Context recall",
     "answer_relevance": "Answer relevance", "citation_correctness": "Citation correctness", "quote_check": "Verbatim quotes",
     WORDS: "Length in words", COMPOSITE: "Composite", REFUSAL: "Refusals",

@@ -80,7 +80,10 @@ def by_cell(cells: pd.DataFrame, values: Floats) -> Floats:
 
 
 COLUMN = {"organ": "organ", "handbook": "handbook_id"}
-MEASURE_TITLES = {"hit_1": "hit@1", "hit_5": "hit@5", "given": "given", "mrr": "MRR", "ndcg_5": "nDCG@5"}
+MEASURE_TITLES = {
+    "hit_1": "Right section first (hit@1)", "hit_5": "In the first five (hit@5)", "given": "Reached the generator (given)",
+    "mrr": "Place of the first (MRR)", "ndcg_5": "Order of the five (nDCG@5)",
+}  # fmt: skip
 """Shares of searches first, then the means that are not shares."""
 MEANS = frozenset(("mrr", "ndcg_5"))
 MEANINGS = (

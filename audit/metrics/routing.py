@@ -36,7 +36,14 @@ KIND = Column.text(
     "by sources needed",
     words={ALL: "all", ONE: "one source", SEVERAL: "several sources", UNKNOWN: "not known"},
 )
-MEASURE = Column.text("measure", "Measure")
+MEASURE_TITLES = {
+    "PrimaryAcc": "Right source first (PrimaryAcc)", "Top2Hit": "Right source in first two (Top2Hit)",
+    "EDR": "Evidence of densest source (EDR)", "AuthCov": "Authority in evidence (AuthCov)",
+    "EvRecall@5": "Known sections found (EvRecall@5)", "EvNDCG@5": "Order of sections (EvNDCG@5)",
+    "CrossEv@5": "All needed sources (CrossEv@5)",
+}  # fmt: skip
+"""Measure -> what a table calls it, with its name in S1."""
+MEASURE = Column.text("measure", "Measure", words=MEASURE_TITLES)
 SQL = """
 with ranked as (
     select question, system, list(source_id order by rank) as ranking from routes join sources using (source) group by all

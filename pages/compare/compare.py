@@ -16,9 +16,11 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
 from audit.tables import Column
+from audit.terms import fill
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two
 from pages._shared.page import page
+from pages._shared.pickers import choose
 from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
 from pages._shared.widgets import chart, clicked_point, clicked_row, counts, footer, link, table
 from pages.compare.run_comparison import (
@@ -33,6 +35,10 @@ from pages.compare.run_comparison import (
 )
 
 LEAD = "What changed between two runs: which answers were newly found or lost, and which pairs got another label."
+VIEWS = {
+    "all": "What changed", "organ": "By {organ}", "moved": "Where most changed", "labels": "Label by label",
+    "costs": "Topics and costs",
+}  # fmt: skip
 
 
 # -- Two runs pair by pair: label against label, and the pairs whose label changed ---------------------------
@@ -148,17 +154,30 @@ def _verdict(run: Run, judged: Pair, row: pd.Series) -> None:
     )  # fmt: skip
 
 
+def what_changed(compared: ComparedRuns) -> None:
+    """The change in a few sentences, and where it comes from."""
+    headline(compared)
+    causes_section(compared)
+
+
+def label_by_label(compared: ComparedRuns) -> None:
+    """The matrix of labels, and the pairs of its clicked cell."""
+    transitions_section(compared)
+    changed_pairs_section(compared)
+
+
+DRAWN = {
+    "all": what_changed, "organ": organ_section, "moved": moved_section, "labels": label_by_label, "costs": ablation_section,
+}  # fmt: skip
+"""What each view draws."""
+
 with page("Compare", LEAD) as run:
     if compared := pick_two_runs(run):
         in_common = load_two(shared, compared.first, compared.second)
         if nothing_in_common(run, in_common):
             common_data(compared, in_common)
         else:
-            headline(compared)
-            common_data(compared, in_common)
-            causes_section(compared)
-            organ_section(compared)
-            moved_section(compared)
-            transitions_section(compared)
-            ablation_section(compared)
-            changed_pairs_section(compared)
+            view = choose("Show", tuple(VIEWS), "view", lambda name: fill(run, VIEWS[name]), show_label=False)
+            DRAWN[view](compared)
+            if view == "all":
+                common_data(compared, in_common)

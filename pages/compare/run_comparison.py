@@ -30,7 +30,6 @@ from pages._shared.widgets import chart, clicked_row, counts, footer, link, say,
 
 ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
 REJUDGE_COMMAND = "audit judge {run} --out rejudged --load"
-METRICS_COMMAND = "audit metrics runs --run {first} --against {second}"
 FORWARD, BACK = "forward", "back"
 
 
@@ -228,8 +227,6 @@ def organ_section(compared: ComparedRuns) -> None:
     means = load_two(runs_mean, compared.first, compared.second).set_index("rate")
     counts(compared.run, MEANS, **{rate: points(means.loc[rate, "change"]) for rate in means.index})
     footer(frame, "runs", compared.run, "runs", "runs_mean")
-    st.caption("In a terminal:")
-    st.code(METRICS_COMMAND.format(first=compared.first.key, second=compared.second.key), language="bash", wrap_lines=True)
 
 
 def _rates_table(compared: ComparedRuns, named: pd.DataFrame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -29,7 +30,7 @@ from pages._blinded.frame import escaped
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import choose
+from pages._shared.pickers import choose, named_by
 from pages._shared.widgets import clicked_row, counts, footer, go_to, say, table, title_of
 
 LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
@@ -79,6 +80,7 @@ def against_the_first(run: Run) -> None:
     """Paired differences, search by search."""
     frame = load(AGAINST_THE_FIRST.metric, run)
     if frame.empty:
+        counts(run, "Only one strategy was tried on these searches, so there is nothing to compare it with.")
         return
     st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
     rows = frame.assign(
@@ -151,26 +153,31 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
 
 
+def best_and_cited(run: Run, everything: pd.DataFrame) -> None:
+    """How each strategy did, and whether the answers cite what was found."""
+    compared(run, everything)
+    answered(run)
+
+
+VIEWS = {
+    "all": "Strategies", "differences": "Differences", "where": "Where it is harder", "missed": "Missed searches", "cost": "Cost",
+}  # fmt: skip
+UNSCORED = "No trial of this run names the section that contains the answer, so only what the generator was given can be shown."
+
 with page("Retrieval", LEAD, unlabelled=LEAD) as run:
     everything = load(retrieval, run)
     if everything.empty:
         st.info(say(run, NO_TRIALS))
         st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
         st.stop()
+    if not everything["trials"].sum():
+        st.info(say(run, UNSCORED))
+        cost(run, everything)
+        st.stop()
     names = handbook_names(load(handbook_list, run))
-    if everything["trials"].sum():
-        compared(run, everything)
-        against_the_first(run)
-        answered(run)
-    else:
-        st.info(
-            say(
-                run,
-                "No trial of this run names the section that contains the answer, so only what the generator was "
-                "given can be shown.",
-            )
-        )
-    cost(run, everything)
-    if everything["trials"].sum():
-        by_group(run, names)
-        missed(run, names, list(everything["strategy"]))
+    drawn: dict[str, Callable[[], None]] = {
+        "all": lambda: best_and_cited(run, everything), "differences": lambda: against_the_first(run),
+        "where": lambda: by_group(run, names), "missed": lambda: missed(run, names, list(everything["strategy"])),
+        "cost": lambda: cost(run, everything),
+    }  # fmt: skip
+    drawn[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)]()

@@ -43,7 +43,10 @@ NO_ROUTES = (
     "In this run no system chose between sources, so there is nothing to show here (not measured, which is not the same as "
     "zero). A release has it in sources.jsonl and routes.jsonl, next to systems.jsonl."
 )
-VIEWS = {"all": "All {questions}", "details": "By kind, and differences", "one": "One {question}"}
+VIEWS = {
+    "all": "Choice of sources", "shares": "Shares of the evidence", "details": "By kind of {question}",
+    "differences": "Differences", "one": "One {question}",
+}  # fmt: skip
 READ_DRAWING = (
     "From left to right: the sources, best first, with their authority; how many of the passages that were probed are taken; the "
     "evidence that is kept, numbered from the best; and the terms that link it, those of the {question} in bold."
@@ -61,7 +64,9 @@ def pick_organ(run: Run, questions: pd.DataFrame) -> str | None:
 def differences(run: Run, organ: str | None) -> None:
     """Paired differences to the first system, on the same questions."""
     frame = load(DIFFERENCES.metric, run, organ=organ)
-    if not frame.empty:
+    if frame.empty:
+        counts(run, "Fewer than two systems chose between sources for the same {questions}, so there is nothing to compare.")
+    else:
         against = frame["against"].iloc[0]
         st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
         sections.body(run, DIFFERENCES, frame)
@@ -97,16 +102,18 @@ def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
 
 
 def all_questions(run: Run, questions: pd.DataFrame, view: str) -> None:
-    """The views over all questions: measures and dominance, or kinds of questions and differences between systems."""
+    """The views over all questions: measures, dominance, kinds of questions, and differences between systems."""
     organ = pick_organ(run, questions)
     sources = [source.source_id for source in load(stored_sources, run)]
     matching = questions if organ is None else questions[questions["organ"] == organ]
     counts(run, "{Questions} that were routed: {n}. Sources: {sources}.", n=f"{len(matching):,}", sources=len(sources))
     if view == "all":
         sections.show(run, CHOICE, organ=organ)
+    elif view == "shares":
         dominance(run, organ, sources)
-    else:
+    elif view == "details":
         by_kind(run, organ, sources)
+    else:
         differences(run, organ)
 
 

@@ -31,7 +31,12 @@ NO_STRESS = (
 COMMANDS = """\
 audit stress build --help
 audit stress run --help"""
-VIEWS = {"all": "Curves", "differences": "Differences", "one": "One instance"}
+VIEWS = {
+    "all": "Curves", "selective": "Answers and refusals", "differences": "Differences", "contexts": "Documents shown",
+    "instances": "Instances", "one": "One instance",
+}  # fmt: skip
+UNREADABLE_ONE = "1 reply, document or sub-question could not be read; it is not counted in any share."
+UNREADABLE = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
 TEST_WORDS: dict[str, str] = {
     StressTest.STANDARD: "Standard",
     StressTest.SUFFICIENCY: "Sufficiency",
@@ -94,7 +99,7 @@ def pick_test(run: Run, scope: pd.DataFrame) -> ChosenTest:
     return ChosenTest(test, int(size) if size is not None else only)
 
 
-def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
+def curves(run: Run, chosen: ChosenTest) -> None:
     """One measure of every system, with published figures behind it where the questions are the same."""
     frame = load(CURVES.metric, run, **chosen.options)
     if frame.empty:
@@ -104,13 +109,15 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
     titles = {str(name): title for name, title in MEASURE_TITLES.items()}
     measure = pick_one("Measure", measures, "measure", default=measures[0], format_func=named_by(titles)) or measures[0]
     shown = frame[frame["measure"] == measure]
+    scope = load(stress_scope, run)
+    datasets = sorted(set(scope.loc[scope["test"] == chosen.test, "dataset"]))
     figure, has_published = curves_of(shown, chosen.test, measure, datasets)
     alt = f"{titles[measure]} of each system, with 95 % intervals, by {chosen.across.lower()}."
     chart(figure, "curves", alt)
     if has_published:
         counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
     unread = int(shown["unread"].sum())
-    unreadable = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
+    unreadable = UNREADABLE_ONE if unread == 1 else UNREADABLE
     counts(run, unreadable if unread else "Everything that was asked for could be read.", n=f"{unread:,}")
     sections.rows(run, CURVES, shown)
     with st.expander("How each measure is counted"):
@@ -120,9 +127,10 @@ def curves(run: Run, chosen: ChosenTest, datasets: list[str]) -> None:
 
 
 def selective(run: Run, chosen: ChosenTest) -> None:
-    """Accuracy among the answered instances, against coverage; left out where no system declined."""
+    """Accuracy among the answered instances, against coverage."""
     frame = load(SELECTIVE.metric, run, **chosen.options)
     if frame.empty or frame["coverage"].min() == 1:
+        counts(run, "In this test no system said that the documents do not suffice: each answered every {question}.")
         return
     sections.heading(run, SELECTIVE)
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
@@ -137,15 +145,19 @@ def selective(run: Run, chosen: ChosenTest) -> None:
 
 
 def differences(run: Run, chosen: ChosenTest) -> None:
-    """Differences between systems on the same instances, and the documents as they were shown."""
+    """Differences between systems on the same instances."""
     tested = load(tested_systems, run)
     names = dict(zip(tested["system_id"], tested["name"], strict=True))
     if len(names) < 2:
         counts(run, "Fewer than two systems have taken stress tests, so there is nothing to compare.")
-    else:
-        baseline = pick_one("Compare with", list(names), "baseline", default=next(iter(names)), format_func=named_by(names))
-        frame = load(PAIRED.metric, run, baseline=baseline, **chosen.options)
-        sections.listing(run, PAIRED, frame, file=f"stress-paired-{chosen.test}")
+        return
+    baseline = pick_one("Compare with", list(names), "baseline", default=next(iter(names)), format_func=named_by(names))
+    frame = load(PAIRED.metric, run, baseline=baseline, **chosen.options)
+    sections.listing(run, PAIRED, frame, file=f"stress-paired-{chosen.test}")
+
+
+def contexts(run: Run, chosen: ChosenTest) -> None:
+    """The documents as they were shown, next to those that were asked for."""
     sections.heading(run, CONTEXTS)
     shown = load(CONTEXTS.metric, run, **chosen.options)
     sections.listing(run, CONTEXTS, shown, file=f"stress-contexts-{chosen.test}")
@@ -204,6 +216,9 @@ def _values(item: StressItemView) -> dict[str, object]:
     }  # fmt: skip
 
 
+DRAWN = {"all": curves, "selective": selective, "differences": differences, "contexts": contexts, "instances": instances}
+"""What each view of a test draws."""
+
 with page("Stress", LEAD, without_pairs=LEAD) as run:
     if not run.has_stress:
         st.info(say(run, NO_STRESS))
@@ -215,10 +230,4 @@ with page("Stress", LEAD, without_pairs=LEAD) as run:
     if view == "one":
         one_instance(run, scope)
     else:
-        chosen = pick_test(run, scope)
-        if view == "differences":
-            differences(run, chosen)
-        else:
-            curves(run, chosen, sorted(set(scope.loc[scope["test"] == chosen.test, "dataset"])))
-            selective(run, chosen)
-            instances(run, chosen)
+        DRAWN[view](run, pick_test(run, scope))

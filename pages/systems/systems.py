@@ -38,6 +38,16 @@ from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_with
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
+VIEWS = {
+    "all": "Scores", "criteria": "By criterion", "differences": "Differences", "preferences": "Preferences", "trust": "Trust",
+    "references": "Against references", "types": "By question type", "retrieval": "Search and answer", "replies": "Replies",
+}  # fmt: skip
+ONE_TYPE = "The {questions} of this run have one type or none, so there is nothing to compare by type."
+ONE_SYSTEM = "This run has one answering system, so there is nothing to compare it with."
+NOTHING_SHARED = "No two systems have a measure on the same {question}, so no difference can be counted."
+NOTHING_TO_TRUST = (
+    "Not measured: the judge scored no reference answer, and nobody scored or compared answers that the judge scored, too."
+)
 INCOMPLETE_WORDS: dict[str, str] = {Incomplete.EXCLUDE: "Leave out", Incomplete.ZERO: "0 points each"}
 SCORE_COMMANDS = """\
 audit systems score RELEASE
@@ -62,17 +72,23 @@ def replies(run: Run, chosen: QuestionFilter) -> None:
     sections.listing(run, REPLIES, frame, REPLIES.metric.table.pick(run, *used))
 
 
-def quality(run: Run, chosen: QuestionFilter, incomplete: str) -> None:
-    """The composite of each system, and its scores criterion by criterion."""
-    frame = sections.show(run, QUALITY, incomplete=incomplete, **chosen.options)
-    if not frame.empty:
-        criteria(run, chosen)
+def quality(run: Run, chosen: QuestionFilter) -> None:
+    """The composite of each system."""
+    sections.show(run, QUALITY, incomplete=pick_incomplete(), **chosen.options)
+
+
+def pick_incomplete() -> str:
+    """What becomes of evaluations in which a score could not be read."""
+    return choose("Scores that could not be read", tuple(Incomplete), "incomplete", named_by(INCOMPLETE_WORDS))
 
 
 def criteria(run: Run, chosen: QuestionFilter) -> None:
     """How often each system has each score on each criterion."""
     sections.heading(run, CRITERION_SCORES)
     frame = load(CRITERION_SCORES.metric, run, **chosen.options)
+    if frame.empty:
+        counts(run, str(QUALITY.empty))
+        return
     columns = st.container(key="criteria").columns(2, gap="medium")
     for half, (column, names) in enumerate(zip(columns, HALVES, strict=True)):
         with column:
@@ -98,28 +114,36 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
         return
     sections.drawing(run, MEASURES, measured)
     sections.listing(run, MEASURES, frame)
-    by_type(run, [*titles_of(measured), WORDS])
 
 
-def by_type(run: Run, measures: list[str]) -> None:
+def by_type(run: Run) -> None:
     """One measure by question type."""
     frame = load(BY_TYPE.metric, run, by="question_type")
-    if frame["question_type"].nunique() < 2:
-        return
     sections.heading(run, BY_TYPE)
+    if frame["question_type"].nunique() < 2:
+        counts(run, ONE_TYPE)
+        return
+    measures = [*titles_of(frame[frame["measure"] != WORDS]), WORDS]
     measure = pick_one("Measure", measures, "measure", default=measures[0], format_func=named_by(MEASURE_TITLES))
     rows = frame[frame["measure"] == measure].sort_values("question_type", kind="stable")
     sections.listing(run, BY_TYPE, rows, saved=frame)
 
 
-def differences(run: Run, chosen: QuestionFilter, baseline: str | None, incomplete: str) -> None:
+def differences(run: Run, chosen: QuestionFilter) -> None:
     """Paired differences to the baseline, on the same questions."""
+    left, right = st.columns(2)
+    with left:
+        baseline = pick_baseline(run)
     if baseline is None:
+        counts(run, ONE_SYSTEM)
         return
+    with right:
+        incomplete = pick_incomplete()
     # The first system is the default baseline, and for a large run that result is cached
     named = {} if baseline == load(systems, run)["system_id"].iloc[0] else {"baseline": baseline}
     frame = load(DIFFERENCES.metric, run, incomplete=incomplete, **named, **chosen.options)
     if frame.empty:
+        counts(run, NOTHING_SHARED)
         return
     against = frame["against"].iloc[0]
     st.header(say(run, "Each compared with {against}, on the same {questions}", against=against), anchor=False)
@@ -161,10 +185,12 @@ def alignment(run: Run, chosen: QuestionFilter) -> None:
         sections.show(run, PEOPLE, **chosen.options)
 
 
-def calibration_section(run: Run, chosen: QuestionFilter, incomplete: str) -> None:
+def calibration_section(run: Run, chosen: QuestionFilter) -> None:
     """How far the judge's composite can be trusted: against the reference answers, and corrected by people's scores."""
+    incomplete = pick_incomplete()
     frames = [(lead, metric, load(metric, run, incomplete=incomplete, **chosen.options)) for lead, metric in TRUST]
     if all(frame.empty for *_, frame in frames):
+        counts(run, NOTHING_TO_TRUST)
         return
     st.header("How far the judge's scores can be trusted", anchor=False)
     for lead, metric, frame in frames:
@@ -227,22 +253,26 @@ def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
     sections.listing(run, WHEN_TO_RETRIEVE, frame)
 
 
+def search_and_answer(run: Run, chosen: QuestionFilter) -> None:
+    """Whether a better search gives a better answer, and when it is better not to search."""
+    retrieval_section(run, chosen)
+    when_to_retrieve_section(run, chosen)
+
+
+DRAWN = {
+    "all": quality, "criteria": criteria, "differences": differences, "preferences": preferences_section,
+    "trust": calibration_section, "references": against_references, "retrieval": search_and_answer, "replies": replies,
+}  # fmt: skip
+"""What each view of the chosen questions draws."""
+
 with page("Systems", LEAD, without_pairs=LEAD) as run:
     stop_without_systems(run)
     st.html(CSS)
+    view = choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)
     chosen, questions = pick_questions(run)
-    left, right = st.columns(2)
-    with left:
-        baseline = pick_baseline(run)
-    with right:
-        incomplete = choose("Scores that could not be read", tuple(Incomplete), "incomplete", named_by(INCOMPLETE_WORDS))
     counts(run, "{Questions} that match: {n}.", n=f"{len(questions):,}")
-    quality(run, chosen, incomplete)
-    differences(run, chosen, baseline, incomplete)
-    preferences_section(run, chosen)
-    calibration_section(run, chosen, incomplete)
-    replies(run, chosen)
-    against_references(run, chosen)
-    retrieval_section(run, chosen)
-    when_to_retrieve_section(run, chosen)
+    if view == "types":
+        by_type(run)
+    else:
+        DRAWN[view](run, chosen)
     link("system_answers", "Read the answers, {question} by {question}", run, icon=":material/compare:")

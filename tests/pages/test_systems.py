@@ -19,7 +19,7 @@ def table_with(at, *columns: str):
 
 def test_refused_and_unreadable_replies_are_counted_apart(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems()
-    at = open_page("systems")
+    at = open_page("systems", view="replies")
     assert not at.exception
     assert not at.error
     replies = table_with(at, "asked", "refused").set_index("name")
@@ -43,7 +43,7 @@ def test_the_baseline_in_the_address_turns_the_difference_around(load_systems: L
     load_systems()
     difference = {}
     for baseline in ("alone", "rag"):
-        at = open_page("systems", baseline=baseline)
+        at = open_page("systems", view="differences", baseline=baseline)
         rows = table_with(at, "change", "of").set_index("measure")
         difference[baseline] = rows.loc["Composite", "change"]
     assert difference["alone"] == pytest.approx(-difference["rag"])
@@ -52,23 +52,27 @@ def test_the_baseline_in_the_address_turns_the_difference_around(load_systems: L
 
 def test_a_question_type_in_the_address_counts_only_its_questions(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems()
-    at = open_page("systems", type="treatment")
+    at = open_page("systems", view="replies", type="treatment")
     assert "Questions that match: 1." in words_on(at)
     assert table_with(at, "asked", "refused").set_index("name").loc["Model alone", "asked"] == 1
 
 
 def test_without_scores_and_measures_the_page_says_what_is_not_measured(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems(criteria=[], measures=[], preferences=[])
-    at = open_page("systems")
-    assert not at.exception
-    assert "their quality is not measured, which is not a composite of 0" in words_on(at)
-    assert "audit systems score RELEASE" in words_on(at)
-    assert "The release has no preferences" in words_on(at)
+    sentences = {
+        "all": "their quality is not measured, which is not a composite of 0", "criteria": "their quality is not measured",
+        "differences": "Each compared with Model alone", "references": "audit systems score RELEASE",
+        "preferences": "The release has no preferences", "trust": "Not measured: the judge scored no reference answer",
+    }  # fmt: skip
+    for view, sentence in sentences.items():
+        at = open_page("systems", view=view)
+        assert not at.exception
+        assert sentence in words_on(at), view
 
 
 def test_when_to_retrieve_is_answered_in_a_sentence(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems()
-    assert "No rule: the two answers differ on fewer than" in words_on(open_page("systems"))
+    assert "No rule: the two answers differ on fewer than" in words_on(open_page("systems", view="retrieval"))
 
 
 def test_without_its_library_the_rule_alone_is_missing(
@@ -79,10 +83,9 @@ def test_without_its_library_the_rule_alone_is_missing(
 
     monkeypatch.setattr("audit.metrics.when_to_retrieve.learn_when_to_retrieve", fail)
     load_systems()
-    at = open_page("systems")
+    at = open_page("systems", view="retrieval")
     assert not at.error
     assert "scikit-learn is not installed." in words_on(at)
-    assert table_with(at, "asked", "refused").shape[0] == 3
 
 
 def test_no_name_of_a_release_is_interpreted(load_systems: LoadSystems, open_page: Open) -> None:

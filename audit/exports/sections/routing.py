@@ -10,14 +10,13 @@ from audit.charts.routing import budget_bars, dominance_dots, source_colours
 from audit.charts.style import Figure
 from audit.charts.systems import mean_dots
 from audit.errors import AuditError
-from audit.evaluation.routing_measures import MEASURES
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, Words, if_empty, own_table, picture_of
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, pivoted, table_of
 from audit.metrics._shared import MANY_INTERVALS
 from audit.metrics._systems import SYSTEM
-from audit.metrics.routing import INTERVALS, KIND, MEANINGS, routing, routing_differences, source_shares
+from audit.metrics.routing import INTERVALS, KIND, MEANINGS, MEASURE_TITLES, routing, routing_differences, source_shares
 from audit.queries.routes import stored_sources
 from audit.store.runs import Run
 from audit.tables import Column, TableSpec
@@ -26,7 +25,7 @@ from audit.terms import fill
 
 def _titles(frame: pd.DataFrame) -> dict[str, str]:
     present = set(frame["measure"])
-    return {name: name for name in MEASURES if name in present}
+    return {name: title for name, title in MEASURE_TITLES.items() if name in present}
 
 
 def _by_measure(frame: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +119,7 @@ def routing_wide(context: ExportContext) -> Table:
     frame = _known(context, "routing")
     most = frame.groupby("system_id", sort=False)["measured"].max().reset_index()
     wide = pivoted(frame, ["system_id", "name"], "measure", "mean").merge(most)
-    measures = (Column.decimal(name, name) for name in _titles(frame))
+    measures = (Column.decimal(name, title) for name, title in _titles(frame).items())
     columns = (SYSTEM, Column.count("measured", "Measured", "{questions}, at most"), *measures)
     spec = TableSpec("Routing and evidence of each system, by measure", columns, (*MEANINGS, INTERVALS))
     return table_of("routing_by_system", spec, wide, context.run, _routed(context, frame))
