@@ -74,6 +74,10 @@ COMMANDS = (
         "export", "Write a run's tables, figures and report as a folder or a ZIP file.",
         "audit.cli.export:export",
     ),
+    Command(
+        "reproduce", "Print the tables of a source paper beside those of a run, and where the program departs from it.",
+        "audit.cli.reproduce:reproduce",
+    ),
     Command("run", "Turn handbooks and questions into a loaded run, stage by stage.", "audit.pipeline.cli.run:run"),
     Command("extract", "Turn PDF files into documents: sections with headings.", "audit.pipeline.cli.corpus:extract"),
     Command(

@@ -24,8 +24,8 @@ from audit.tables import HIGH, LOW, Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
-NO_STUDY = "No study of human labels was named (audit export --study ID)."
-NO_OTHER_RUN = "No earlier run was named (audit export --against RUN)."
+NO_STUDY = "No study of human labels was named (--study ID)."
+NO_OTHER_RUN = "No earlier run was named (--against RUN)."
 NOT_AVAILABLE = "The release has no such figure."
 MISSING = {"study.": NO_STUDY, "runs.": NO_OTHER_RUN, "ablation.": NO_OTHER_RUN}
 """Prefix of a figure's name -> why the figure is missing."""

@@ -1,0 +1,216 @@
+"""`audit reproduce`: the tables of a source paper beside those of a run, and where the program departs from the paper."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from audit.cli.conventions import FAILED, OK, add_json, count, note, print_result
+from audit.cli.main import parse
+from audit.commands import STUDY_TABLES, load_object
+from audit.errors import AuditError
+from audit.exports.context import open_context
+from audit.exports.package_request import StudyPart
+from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
+from audit.exports.published.reproduction import PrintedTable, Reproduction, reproduction
+from audit.formatting import text_table
+from audit.papers.departures import CITATIONS, Departure, Paper, departures
+from audit.queries.themes import taxonomy_of
+from audit.settings import Settings
+from audit.store.load import load_release
+from audit.store.runs import Run, find_run
+
+PRESETS = {Paper.S0: "paper", Paper.S1: "s1", Paper.S2: "s2"}
+"""The preset of `audit run` for each paper. MedRGB's tests are those of `audit stress build`, which has no other setting."""
+QUESTIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+NOTHING = "Nothing was computed."
+ABOUT = f"""PAPER is {"; ".join(f"{paper}: {citation}" for paper, citation in CITATIONS.items())}.
+
+--corpus is a loaded run; the folder or archive of a release, which is loaded (for s2, a copy of it whose answers are measured
+first); a config of `audit run`, which is run with the preset of the paper; or, for s3, a file of questions with their documents,
+from which the four tests are built and put to the model at AUDIT_JUDGE_URL, or without one to readers with known curves.
+
+Each printed table stands beside ours: agrees, differs, or why it cannot be computed. Then every departure with the option that
+restores the paper's way. What was made stays in the data folder, and the same command continues there.
+
+Exit code: 0 something could be compared, 2 nothing was."""
+
+
+def reproduce_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `audit reproduce`."""
+    parser.epilog = ABOUT
+    parser.add_argument("paper", choices=tuple(map(str, Paper)), metavar="PAPER", help=f"one of {', '.join(Paper)}")
+    parser.add_argument(
+        "--corpus", metavar="RUN|RELEASE|CONFIG|QUESTIONS", help="what is compared (default: the newest complete run)"
+    )
+    parser.add_argument("--against", metavar="RUN", help="s0: the earlier run, or that of the other protocol, for its figures")
+    parser.add_argument("--study", metavar="ID", help="s0: the study of human labels for the figures of section 5.1")
+    parser.add_argument("--limit", type=count, metavar="N", help="s3: a random sample of N questions")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print calls, tokens and hours, and the departures; compute nothing"
+    )
+    add_json(parser)
+
+
+def reproduce(arguments: argparse.Namespace, settings: Settings) -> int:
+    """`audit reproduce PAPER [--corpus ...]`"""
+    paper = Paper(arguments.paper)
+    listed = departures(paper)
+    if arguments.dry_run:
+        plan = _plan(arguments, settings, paper)
+        text = "\n\n".join([CITATIONS[paper], plan, "\n".join(_departure_lines(listed))])
+        return print_result(arguments, text, {"plan": plan, "departures": _records(listed)})
+    study: StudyPart | None = load_object(STUDY_TABLES)(arguments.study, settings) if arguments.study else None
+    run = find_run(settings.store_dir, study.digest) if study and not arguments.corpus else _run(arguments, settings, paper)
+    other = find_run(settings.store_dir, arguments.against) if arguments.against else None
+    with open_context(run, other, taxonomy_of(run, settings.themes_dir)) as context:
+        found = reproduction(paper, context, study.figures if study else {})
+        texts = [f"{CITATIONS[paper]}\n{_counts(found)} Run {run.key}.", *map(_table_text, found.tables), *_others_text(found)]
+    text = "\n\n".join([*texts, "\n".join(_departure_lines(listed))])
+    record = {
+        "run": run.key, "verdicts": found.verdicts, "departures": _records(listed),
+        "tables": [{"table": table.title, "rows": table.frame.to_dict("records")} for table in found.tables],
+        "other_systems": found.others.to_dict("records"),
+    }  # fmt: skip
+    print_result(arguments, text, record)
+    return OK if found.verdicts.get(AGREES, 0) + found.verdicts.get(DIFFERS, 0) or len(found.others) else FAILED
+
+
+# -- what is compared --------------------------------------------------------------------------------------------------
+
+
+def _run(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> Run:
+    """The run that --corpus names, made from it where it is something else."""
+    path = Path(arguments.corpus or "")
+    if not arguments.corpus or not path.exists():
+        return find_run(settings.store_dir, arguments.corpus)
+    if path.suffix == ".toml":
+        _command(settings, "run", str(path), *_preset(paper))
+        return find_run(settings.store_dir, _run_id(path))
+    if path.name.endswith(QUESTIONS):
+        return _stress_tests(arguments, settings, path, paper)
+    return load_release(_measured(settings, path) if paper is Paper.S2 else path, settings).run
+
+
+def _preset(paper: Paper) -> list[str]:
+    if paper not in PRESETS:
+        raise AuditError(f"{paper} puts tests to models and not questions to handbooks. {NOTHING} Name a file of questions.")
+    return ["--preset", PRESETS[paper]]
+
+
+def _run_id(config: Path) -> str:
+    release: Mapping[str, Any] = tomllib.loads(config.read_text("utf-8-sig")).get("release", {})
+    return str(release.get("run_id") or config.stem)
+
+
+def _measured(settings: Settings, release: Path) -> Path:
+    """A copy of a release whose answers are measured; an archive as it is."""
+    if not release.is_dir():
+        return release
+    copy = settings.data_dir / "reproduce" / release.resolve().name
+    shutil.copytree(release, copy, dirs_exist_ok=True)
+    try:
+        _command(settings, "systems", "score", str(copy))
+    except AuditError as reason:
+        note(str(reason))  # what it has without these measures is compared all the same
+    return copy
+
+
+def _stress_tests(arguments: argparse.Namespace, settings: Settings, questions: Path, paper: Paper) -> Run:
+    """The run of the four tests on a file of questions."""
+    if paper is not Paper.S3:
+        raise AuditError(
+            f"{questions} is a file of questions, which s3 takes. {NOTHING} {paper} needs a run, a release or a config."
+        )
+    sample = f"-{arguments.limit}" if arguments.limit else ""
+    out = settings.data_dir / "reproduce" / f"s3-{questions.name.partition('.')[0]}{sample}"
+    _build(arguments, settings, questions, out)
+    _command(settings, "stress", "run", str(out), *([] if settings.judge_urls else ["--readers", "all"]))
+    return load_release(out, settings).run
+
+
+def _build(arguments: argparse.Namespace, settings: Settings, questions: Path, out: Path) -> None:
+    limit = ["--limit", str(arguments.limit)] if arguments.limit else []
+    if not (out / "manifest.json").is_file():
+        _command(settings, "stress", "build", str(questions), "--out", str(out), *limit)
+    if not json.loads((out / "manifest.json").read_text("utf-8")).get("signal_documents"):
+        shutil.rmtree(out)
+        raise AuditError(
+            f"{questions} has questions without documents, so there is nothing to put among noise. {NOTHING} Name what a search "
+            "found for them: audit stress build QUESTIONS --documents FILE --out DIR, then --corpus DIR."
+        )
+
+
+def _command(settings: Settings, *words: str) -> None:
+    """Carry out another command of `audit`; what it prints goes to the terminal and not into our result."""
+    arguments = parse(words)
+    with redirect_stdout(sys.stderr):
+        if arguments.function(arguments, settings) == FAILED:
+            raise AuditError(f"`audit {' '.join(words)}` did nothing. {NOTHING}")
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
+
+def _plan(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> str:
+    """Calls, tokens and hours of what would be made; what is only compared needs none."""
+    path = Path(arguments.corpus or "")
+    if path.suffix == ".toml" and path.is_file():
+        return _said(settings, "run", str(path), *_preset(paper), "--dry-run")
+    if path.name.endswith(QUESTIONS) and path.is_file() and paper is Paper.S3:
+        with tempfile.TemporaryDirectory() as folder:
+            _build(arguments, settings, path, out := Path(folder) / "tests")
+            return _said(settings, "stress", "run", str(out), "--dry-run")
+    if arguments.corpus and not path.exists():
+        find_run(settings.store_dir, arguments.corpus)
+    return "No calls, no tokens: the figures are computed from what the run has."
+
+
+def _said(settings: Settings, *words: str) -> str:
+    arguments = parse([*words, "--json"])
+    with redirect_stdout(StringIO()) as out:
+        arguments.function(arguments, settings)
+    return str(json.loads(out.getvalue()).get("text") or out.getvalue())
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def _counts(found: Reproduction) -> str:
+    verdicts = found.verdicts
+    shown = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: "cannot be computed"}
+    return f"{sum(verdicts.values()):,} printed figures: {', '.join(f'{verdicts.get(v, 0):,} {w}' for v, w in shown.items())}."
+
+
+def _table_text(table: PrintedTable) -> str:
+    head = f"== {table.title}"
+    if table.reason:
+        return f"{head}: {len(table.frame):,} figures, none can be computed. {table.reason}"
+    columns = ["title", "published", "own", "verdict", "how"]
+    rows = [["figure", "printed", "ours", "verdict", "criterion or reason"], *table.frame[columns].astype(str).values.tolist()]
+    return f"{head}\n{text_table(rows)}"
+
+
+def _others_text(found: Reproduction) -> Iterator[str]:
+    if len(found.others):
+        rows = [list(found.others.columns), *found.others.astype(str).values.tolist()]
+        yield f"== Systems here that the paper does not have, beside the printed ones\n{text_table(rows)}"
+
+
+def _departure_lines(listed: tuple[Departure, ...]) -> Iterator[str]:
+    yield f"== {len(listed)} departures from the paper"
+    for row in listed:
+        yield f"- {row.step}. The paper: {row.theirs}. Here: {row.ours}, because: {row.why}. To follow the paper: {row.way_back}."
+
+
+def _records(listed: tuple[Departure, ...]) -> list[dict[str, str]]:
+    return [{"step": row.step, "paper": row.theirs, "here": row.ours, "why": row.why, "way_back": row.way_back} for row in listed]
