@@ -211,7 +211,7 @@ def _table_line(document: str, reader: str, counts: Counts) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--real", type=Path, required=True, nargs="+", metavar="DIR", help="the folders with the documents")
-    parser.add_argument("--half", choices=("known", "opened", "sealed", "fresh"), default="", help="only these documents")
+    parser.add_argument("--half", choices=("known", "opened", "once", "sealed", "fresh"), default="", help="only these documents")
     parser.add_argument("--readers", default=",".join(READERS))
     parser.add_argument("--documents", default="", metavar="NAMES", help="only these, by file name without its ending")
     parser.add_argument("--leads", action="store_true", help="also print where each lead of negation or warning went")

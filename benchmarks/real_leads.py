@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from audit.text.statements import statements
@@ -46,8 +47,11 @@ def _quotes(body: str) -> Iterator[tuple[Words, Words]]:
     """What is said before each statement, and the statement; of a Markdown table's cell, the head of its column."""
     # Markdown leaves a line empty between a lead and its list
     joined = re.sub(r"\n\s*\n(?=\s*(?:[-*•+]|\d+\.)\s)", "\n", body)
-    for statement in statements(joined):
-        yield words(" ".join(statement.leads)), words(statement.text)
+    for _, group in groupby(statements(joined), key=lambda each: (joined.count("\n", 0, each.start), each.kind, each.leads)):
+        own = list(group)
+        # Also an item as a whole: "Age. Your levels rise" is two sentences
+        for texts in [[each.text] for each in own] + [[each.text for each in own]] * (len(own) > 1):
+            yield words(" ".join(own[0].leads)), words(" ".join(texts))
     for row in _markdown_rows(body):
         yield from row
 

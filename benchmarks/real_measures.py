@@ -5,16 +5,18 @@ Words are compared without case, marks and ligatures; a heading also without its
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 GOLD = Path(__file__).with_name("real_documents")
 Sections = list[tuple[str, str]]
@@ -39,7 +41,8 @@ class RealDocument:
     contents  pages with the table of contents: their words may be left out or kept
     within    first and last words of a web page's text between its menus; () for PDFs
     sealed    drawn and noted before anything here read it; its figures are pooled on a line of their own
-    fresh     the same, drawn on 28 November from other repositories and makers
+    opened    read here since it was drawn
+    fresh     sealed, drawn on 28 November from other repositories and makers
     """
 
     file: str
@@ -71,7 +74,10 @@ class RealDocument:
     @property
     def group(self) -> str:
         """What its figures are pooled with."""
-        half = "fresh" if self.fresh else "opened" if self.opened else "sealed" if self.sealed else "known"
+        if self.fresh:
+            half = "once fresh" if self.opened else "fresh"
+        else:
+            half = "opened" if self.opened else "sealed" if self.sealed else "known"
         return f"{half} {'web pages' if self.within else 'PDFs'}"
 
 
@@ -206,8 +212,12 @@ def page_words(pdf: Path, contents: list[int]) -> PageWords:
     import pdfplumber
 
     with pdfplumber.open(pdf) as opened:
-        pages = [page.filter(lambda item: item.get("upright", True)) for page in opened.pages]
-        lines = [[(line["text"], line["top"] / page.height) for line in _lines(page)] for page in pages]
+        # Pages of one sheet may each carry the text of the page beside them, outside of what is shown
+        shown = [page.within_bbox(page.cropbox, strict=False) for page in opened.pages]
+        pages = [page.filter(lambda item: item.get("upright", True)) for page in shown]
+        lines = [
+            [(line["text"], line["top"] / page.height) for each in _by_slant(page) for line in _lines(each)] for page in pages
+        ]
     repeated = Counter(_shape(text) for page in lines for text in {text for text, top in page if not 0.1 < top < 0.9})
     kept = [
         [text for text, top in page if 0.1 < top < 0.9 or repeated[_shape(text)] < max(2, min(3, len(lines)))] for page in lines
@@ -217,6 +227,24 @@ def page_words(pdf: Path, contents: list[int]) -> PageWords:
         sum((bag for number, bag in enumerate(bags, 1) if (number in contents) is wanted), Counter()) for wanted in (False, True)
     ]
     return PageWords(parts[0], parts[1])
+
+
+def _by_slant(page: Any) -> Iterator[Any]:
+    """The page's text that is level, and that of each slant made level, of which no other library reads the lines."""
+    slants = {_slant(char) for char in page.chars} or {0.0}
+    for slant in sorted(slants, key=abs):
+        part = page.filter(lambda item, slant=slant: item["object_type"] == "char" and _slant(item) == slant)
+        for char in part.chars if slant else ():
+            a, b, _, _, right, up = char["matrix"]
+            size = math.hypot(a, b)
+            x0, bottom = (right * a + up * b) / size, page.height - (up * a - right * b) / size
+            char |= {"x0": x0, "x1": x0 + char["adv"] * size, "bottom": bottom, "top": bottom - size, "doctop": bottom - size}
+        yield part
+
+
+def _slant(char: dict[str, Any]) -> float:
+    a, b, *_ = char.get("matrix", (1.0, 0.0))
+    return round(math.degrees(math.atan2(b, a)), 1)
 
 
 def _lines(page: object) -> list[dict[str, object]]:

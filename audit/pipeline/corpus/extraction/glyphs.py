@@ -28,8 +28,8 @@ MAX_LETTER_GAP = 0.3
 # how many pairs of letters are, and which share
 MAX_SPACED, EVEN, MIN_WORD = 0.6, 0.1, 0.25
 MIN_SPACED, MIN_EVEN = 4, 0.6
-# Degrees; text in another direction is a watermark or a stamp
-MAX_SLANT = 8
+# Degrees; text in another direction is a watermark or a stamp, and text that slants less is level
+MAX_SLANT, MIN_SLANT = 8, 0.5
 # The codes that PDFium returns for a hyphen at the end of a line
 LINE_END_HYPHENS = (2, 0xFFFE)
 SURROGATES = range(0xD800, 0xE000)
@@ -82,7 +82,9 @@ class Display:
 
 
 class TextStyle(NamedTuple):
-    """The style of a text object; `turn` is its direction on the page as displayed, in quarter turns, None where slanted."""
+    """The style of a text object; `turn` is its direction on the page as displayed, in quarter turns, None where slanted more
+    than a little; `slant` is what remains, in degrees, 0 where its lines are level.
+    """
 
     size: float
     bold: bool
@@ -90,6 +92,7 @@ class TextStyle(NamedTuple):
     font: str
     color: Color
     tag: Tag
+    slant: float = 0.0
 
 
 class Character(NamedTuple):
@@ -178,8 +181,8 @@ class GlyphReader:
             # Some fonts are bold only by their name: their weight is not set
             weight = raw.FPDFText_GetFontWeight(text, index)
             bold = weight >= BOLD_WEIGHT or BOLD.search(font) is not None or (not weight and self._is_dark(owner, font))
-            turn = self._turn(matrix.a, matrix.b)
-            self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, turn, font, self._color(index), self._tag(owner))
+            turn, slant = self._turn(matrix.a, matrix.b)
+            self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, turn, font, self._color(index), self._tag(owner), slant)
         return self.styles[owner]
 
     def _is_dark(self, owner: int, font: str) -> bool:
@@ -197,14 +200,21 @@ class GlyphReader:
         self.raw.FPDFText_GetFillColor(self.text, index, red, green, blue, alpha)
         return red.value, green.value, blue.value
 
-    def _turn(self, a: float, b: float) -> int | None:
+    def _turn(self, a: float, b: float) -> tuple[int | None, float]:
         angle = math.degrees(math.atan2(b, a)) % 360
         quarter = round(angle / 90)
+        slant = angle - 90 * quarter
         # A page's own rotation is clockwise, a text's angle is not
-        return (quarter - self.rotation) % 4 if abs(angle - 90 * quarter) <= MAX_SLANT else None
+        turn = (quarter - self.rotation) % 4 if abs(slant) <= MAX_SLANT else None
+        return turn, round(slant, 1) if turn is not None and abs(slant) >= MIN_SLANT else 0.0
 
-    def glyphs(self, characters: Iterable[Character | None], display: Display) -> Iterator[Glyph | None]:
-        """The characters as glyphs on the page so displayed; None for a space."""
+    def glyphs(self, characters: Sequence[Character | None], display: Display) -> Iterator[Glyph | None]:
+        """The characters as glyphs on the page so displayed, those of a box that slants made level; None for a space."""
+        level = {slant: _Level.of(slant, own, display) for slant, own in _by_slant(characters).items()}
+        for character, glyph in zip(characters, self._glyphs(characters, display), strict=True):
+            yield level[character.style.slant](glyph) if glyph and character and character.style.slant else glyph
+
+    def _glyphs(self, characters: Iterable[Character | None], display: Display) -> Iterator[Glyph | None]:
         raw, text = self.raw, self.text
         box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
         is_upright, left, top = display.rotation == 0, display.box[0], display.box[3]
@@ -232,6 +242,40 @@ class GlyphReader:
     def _ink(self, character: Character, display: Display, baseline: float) -> Ink:
         ink, size = display.area(*character.ink), character.style.size
         return Ink((ink.x1 - ink.x0) / size, (baseline - ink.bottom) / size, (baseline - ink.top) / size)
+
+
+def _by_slant(characters: Iterable[Character | None]) -> dict[float, list[Character]]:
+    slanted = defaultdict[float, list[Character]](list)
+    for character in characters:
+        if character and character.style.slant:
+            slanted[character.style.slant].append(character)
+    return slanted
+
+
+class _Level(NamedTuple):
+    """Turns what slants so that its lines are level, around the middle of all that slants alike.
+
+    sine, cosine  of the slant
+    """
+
+    x: float
+    y: float
+    sine: float
+    cosine: float
+
+    @classmethod
+    def of(cls, slant: float, own: Sequence[Character], display: Display) -> _Level:
+        areas, angle = [display.area(*character.ink) for character in own], math.radians(slant)
+        x, y = min(area.x0 for area in areas), min(area.top for area in areas)
+        middle = ((x + max(area.x1 for area in areas)) / 2, (y + max(area.bottom for area in areas)) / 2)
+        return cls(*middle, math.sin(angle), math.cos(angle))
+
+    def __call__(self, glyph: Glyph) -> Glyph:
+        right, down = glyph.x0 - self.x, glyph.baseline - self.y
+        x0 = self.x + right * self.cosine - down * self.sine
+        # The box of a letter that slants is wider by its height
+        width = glyph.x1 - glyph.x0 - glyph.style.size * abs(self.sine)
+        return glyph._replace(x0=x0, x1=x0 + width, baseline=self.y + right * self.sine + down * self.cosine)
 
 
 def words(glyphs: Sequence[Glyph | None]) -> Iterator[TextRun]:

@@ -211,7 +211,7 @@ class _Looks:
         style = style_of(element, declared, around)
         if any(not self.left_out.is_gone(control) for control in self.panels.controls.get(element, ())):
             style = _shown(style)
-        if (style.removed or not style.visible) and self._is_whole_page(element):
+        if (style.removed or not style.visible) and (self.styles.is_switched(element) or self._is_whole_page(element)):
             style = _shown(style)
         if style.removed:
             self.left_out.drop(element, HIDDEN, "element")

@@ -57,6 +57,7 @@ def find_headings(content: Any, make: Make) -> None:
     _mark_lists(content)
     _lead_by_labels(content, make)
     _split_into_lines(content, make)
+    _split_at_empty_lines(content, make)
     _split_at_emphatic_lines(content, make)
     _list_lines_in_rows(content, make)
     _unmark(list(_leaves(content)), _letters_below(content))
@@ -65,7 +66,7 @@ def find_headings(content: Any, make: Make) -> None:
     outermost = min((leaf.element.tag for leaf in leaves if leaf.element.tag in HEADING_TAGS), default="h4")
     has_headings = sum(leaf.is_heading for leaf in leaves) > 1
     for stretch in _stretches(leaves):
-        if not has_headings or sum(len(leaf.text) for leaf in stretch) > LONG:
+        if not has_headings or sum(len(leaf.text) for leaf in stretch) > LONG or _titles(stretch) >= MIN_REPEATED:
             _mark(stretch, outermost)
 
 
@@ -180,6 +181,18 @@ def _mark(stretch: list[Leaf], outermost: str) -> None:
         # Several in a row are a list
         if not any({first, first + 1, first + 2} <= marked for first in (number - 2, number - 1, number)):
             stretch[number].element.tag = tag
+
+
+def _titles(stretch: Sequence[Leaf]) -> int:
+    """How many lines are the names of what is below them, as far as their places tell."""
+    around = zip([".", *(leaf.text for leaf in stretch)], stretch, stretch[1:], strict=False)
+    return sum(
+        leaf.element.tag == "p"
+        and _may_be_heading(leaf)
+        and not following.is_heading
+        and _is_title(before, leaf.text, following.text)
+        for before, leaf, following in around
+    )
 
 
 def _style(leaf: Leaf) -> tuple[str, str, bool]:
@@ -365,23 +378,47 @@ def _joined(lines: list[str]) -> list[str]:
     return found
 
 
+def _split_at_empty_lines(content: Any, make: Make) -> None:
+    """What two line breaks divide are paragraphs."""
+    for block, lines in _broken(content, "p", "div", "td"):
+        parts = [list(group) for is_empty, group in groupby(lines, key=_is_empty_line) if not is_empty]
+        if len(parts) > 1:
+            _fill(block, parts, make)
+
+
 def _split_at_emphatic_lines(content: Any, make: Make) -> None:
     """Lines between line breaks that are bold as a whole become paragraphs, and so do the lines between them."""
-    for block in list(content.iter("p", "div", "td", "li")):
-        if not any(child.tag == "br" for child in block) or any(child.tag not in (*INLINE, "br") for child in block):
-            continue
-        lines = list(_lines_of(block))
+    for block, lines in _broken(content, "p", "div", "td", "li"):
         marks = [_is_emphatic_line(line) for line in lines]
         if not any(marks) or all(marks):
             continue
-        block.text = None
-        for child in list(block):
-            block.remove(child)
-            child.tail = None
-        block.tag = "div" if block.tag == "p" else block.tag
+        runs: list[list[Line]] = []
         for is_mark, group in groupby(zip(marks, lines, strict=True), key=lambda each: each[0]):
-            for run in [[line] for _, line in group] if is_mark else [[line for _, line in group]]:
-                block.append(_paragraph(run, make))
+            own = [line for _, line in group]
+            runs += [[line] for line in own] if is_mark else [own]
+        _fill(block, runs, make)
+
+
+def _broken(content: Any, *tags: str) -> Iterator[tuple[Any, list[Line]]]:
+    """The elements that are only text with line breaks, with their lines."""
+    for block in list(content.iter(*tags)):
+        if any(child.tag == "br" for child in block) and all(child.tag in (*INLINE, "br") for child in block):
+            yield block, list(_lines_of(block))
+
+
+def _fill(block: Any, parts: Sequence[list[Line]], make: Make) -> None:
+    """Make paragraphs of the lines of an element."""
+    block.text = None
+    for child in list(block):
+        block.remove(child)
+        child.tail = None
+    block.tag = "div" if block.tag == "p" else block.tag
+    for lines in parts:
+        block.append(_paragraph(lines, make))
+
+
+def _is_empty_line(line: Line) -> bool:
+    return not any(part.strip(" \n\t\xa0") if isinstance(part, str) else letters(part) for part in line)
 
 
 Line = list[Any]

@@ -365,8 +365,18 @@ def with_leads(blocks: Sequence[WebBlock], paragraphs: Mapping[int, _Paragraph])
             number += len(fragments)
         elif known is not None and "\n" not in block.text and _is_list(known.lines[1:]) and known.lines[0].endswith(":"):
             yield block._replace(text=_led(known.lines[0], [known.lines[1:]]))
+        elif known is not None and is_lead and _goes_on(block.text, known, paragraphs.get(number)):
+            # "Day before the procedure:" means nothing without the paragraph below, nor that without it
+            yield block._replace(text=f"{block.text} {blocks[number].text}")
+            number += 1
         else:
             yield block
+
+
+def _goes_on(label: str, known: _Paragraph, following: _Paragraph | None) -> bool:
+    """Whether a label and a paragraph right behind it, in the same element, are one."""
+    is_label = label.endswith(":") and len(label) <= MAX_FRAGMENT
+    return is_label and following is not None and following.within is known.within and len(following.lines) == 1
 
 
 def _led(lead: str, fragments: Sequence[Sequence[str]]) -> str:

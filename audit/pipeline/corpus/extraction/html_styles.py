@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
@@ -110,7 +110,11 @@ class PageStyles:
         # Most rules of a site are for elements that this page does not have
         names = {name for element in root.iter() for name in _names(element)} if text else set()
         self.checks = 0
-        for rule in _rules(text[:MAX_CSS]):
+        rules = list(_rules(text[:MAX_CSS]))
+        self.switched = _switched(
+            rules, Counter(name for element in root.iter() for name in set(_names(element))) if rules else {}
+        )
+        for rule in rules:
             last = rule.steps[-1]
             if not names.issuperset(rule.around | _needed(last)):
                 continue
@@ -134,6 +138,10 @@ class PageStyles:
             result |= layer
         return result
 
+    def is_switched(self, element: Any) -> bool:
+        """Whether an element is one of several screens or tabs of a page, of which a script shows one at a time."""
+        return not self.switched.isdisjoint(_names(element))
+
     def enter(self, element: Any) -> None:
         """From here on, `declared` is asked for elements in this one, until it is left."""
         self.open = Counter() if self.open is None else self.open
@@ -156,6 +164,16 @@ class PageStyles:
                 self.checks += self.depth * len(rule.steps) * (is_possible and len(rule.steps) > 1)
                 if is_possible and _matches(element, rule.steps):
                     yield rule
+
+
+def _switched(rules: Iterable[Rule], counts: Mapping[str, int]) -> set[str]:
+    """The classes that a rule hides and another one shows with one more class, where several elements have them."""
+    parts = {"none": set[frozenset[str]](), "shown": set[frozenset[str]]()}
+    for rule in rules:
+        if display := (rule.declarations | rule.important).get("display"):
+            parts["none" if display == "none" else "shown"].add(frozenset(rule.steps[-1].parts))
+    hidden = (name for one in parts["none"] if len(one) == 1 for name in one if any(one < other for other in parts["shown"]))
+    return {name for name in hidden if name[0] == "." and counts.get(name, 0) > 1}
 
 
 def _names(element: Any) -> list[str]:

@@ -188,7 +188,7 @@ def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[P
         if line.is_lead or (number > start and mark and not _same_list(before, line, pitch)):
             break
         if mark:
-            levels = _levels(levels, line, mark, number > start and _after_break(before, line))
+            levels = _levels(levels, line, mark, before if number > start else None)
             item = _with_text(line, line.text[mark.end() :])
             parts.append(Part(" " * INDENT * (len(levels) - 1) + _prefix(mark), [item]))
         elif _continues_item(before, line, levels[-1].x0, pitch):
@@ -215,12 +215,14 @@ def _prefix(mark: re.Match[str]) -> str:
     return f"{ITEM_MARK}{sign} " if sign in bullets.MEANT else ITEM_MARK
 
 
-def _levels(levels: list[_Level], line: Line, mark: re.Match[str], after_break: bool) -> list[_Level]:
+def _levels(levels: list[_Level], line: Line, mark: re.Match[str], before: Line | None) -> list[_Level]:
     kind = "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
-    if after_break:
+    if before is not None and _after_break(before, line):
         # The distance from the left tells nothing in another column: the same mark is the same level
-        known = next((number for number, level in enumerate(levels) if level.mark == kind), 0)
-        return [*levels[:known], _Level(line.x0, kind)]
+        known = next((number for number, level in enumerate(levels) if level.mark == kind), None)
+        if known is None and before.text.endswith(":"):
+            return [*levels, _Level(line.x0, kind)]
+        return [*levels[: known or 0], _Level(line.x0, kind)]
     kept = [level for level in levels if level.x0 < line.x0 - SAME_LEVEL]
     return [*kept, _Level(line.x0, kind)]
 

@@ -182,13 +182,14 @@ def _title(rows: tuple[Row, ...]) -> Cell:
 
 
 def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
-    """The rows with text. A cell over several columns is only in its first, one over several rows in each of them; in the first
-    row of a head of two, a cell is at each of its columns, and so is the label that is the only cell of its row.
+    """The rows with text. A cell over several columns from the first is only in that, one over several rows in each of them; in
+    the first row of a head of two, a cell is at each of its columns, and so are those of other rows, which belong to all of them,
+    and the label that is the only cell of its row.
     """
-    heads = (0,) if _has_two_heads(grid, lines_in) else ()
+    first_body = 0 if _has_two_heads(grid, lines_in) else 1
     rows = [
         tuple(
-            () if cell is None or cell in row[: 0 if number in heads else column] else lines_in[cell]
+            () if cell is None or cell in row[: column if number < first_body else 1 if column else 0] else lines_in[cell]
             for column, cell in enumerate(row)
         )
         for number, row in enumerate(grid.rows)

@@ -95,7 +95,12 @@ def _parts_with_heads(rows: list[Row], heads: int) -> Iterator[tuple[list[Row], 
 
 def _is_bold_head(row: Row) -> bool:
     bold = all(cell and all(line.bold for line in cell) for cell in row)
-    return bold and _is_short_row(row) and not any(character.isdigit() for cell in row[1:] for character in cell[0].text)
+    return (
+        bold
+        and not _is_label(row)
+        and _is_short_row(row)
+        and not any(character.isdigit() for cell in row[1:] for character in cell[0].text)
+    )
 
 
 def _labelled_blocks(rows: list[Row], head: Head, title: Row | None, wording: Wording, *, keeps_head: bool) -> Iterator[Block]:
@@ -228,10 +233,11 @@ def _is_of_another_kind(rows: Sequence[Row], wording: Wording) -> bool:
     above a few that are repeated ("allowed", "not allowed"). In one column, or above few rows, it may be a row like the others.
     """
     first, below = rows[0], rows[1:]
-    if len(below) < MIN_BODY or not all(first) or not _is_short_row(first):
+    headed = [column for column in range(1, len(first)) if first[column]]
+    if len(below) < MIN_BODY or not first[0] or not _is_short_row(first):
         return False
-    columns = [[joined_text(row[column], wording).casefold() for row in below if row[column]] for column in range(1, len(first))]
-    heads = [joined_text(cell, wording).casefold() for cell in first[1:]]
+    columns = [[joined_text(row[column], wording).casefold() for row in below if row[column]] for column in headed]
+    heads = [joined_text(first[column], wording).casefold() for column in headed]
     return len(columns) > 1 and all(
         _are_figures_below(head, texts) or _are_repeated_below(head, texts) for head, texts in zip(heads, columns, strict=True)
     )
@@ -253,6 +259,7 @@ def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wordi
         label = None
     lead = [Part("", list(label[0]))] if label is not None else []
     if _are_columns(rows, head, wording):
+        rows = [_once(row, head)[0] for row in rows]
         if lead and not any(head.texts) and all(_leads_itself(parts) for parts in _columns(rows, wording)):
             yield block_of(lead, wording)
             lead = []
@@ -261,7 +268,15 @@ def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wordi
     if lead:
         yield Block("row", block_of(lead, wording).text, lead[0].lines[0].page, lead[-1].lines[-1].page)
     for row in rows:
-        yield from _row_or_lists(row, head, wording)
+        yield from _row_or_lists(*_once(row, head), wording)
+
+
+def _once(row: Row, head: Head) -> tuple[Row, Head]:
+    """A row with a cell over several columns once, and the heads without theirs: it is said of none of them alone."""
+    over = [column for column in range(1, len(row)) if row[column] and row[column] in (*row[1:column], *row[column + 1 :])]
+    cells = tuple(() if column in over and cell in row[1:column] else cell for column, cell in enumerate(row))
+    texts = tuple("" if column in over else text for column, text in enumerate(head.texts))
+    return (cells, Head(texts)) if over else (row, head)
 
 
 def _is_short(row: Row) -> bool:

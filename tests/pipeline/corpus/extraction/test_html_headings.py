@@ -236,3 +236,15 @@ def test_what_is_above_teasers_and_links_to_other_pages_is_no_heading() -> None:
     menus = f'<h3>Now playing</h3>{teaser}<h3>More from us</h3><a href="/a">Skin</a>|<a href="/b">Bones</a> and more'
     page = f'<h1>Teeth</h1><a href="/print">Print this page</a><h2>Care</h2><p>Brush them twice a day.</p>{menus}'
     assert headings(page) == ["Teeth", "Care"]
+
+
+def test_a_label_and_the_paragraph_behind_it_in_its_box_are_one():
+    box = "<div><strong>Four days before:</strong><p>Stop the tablets.</p></div><div><p>Eat.</p></div>"
+    assert outline(f"<h1>Before</h1>{box}")["Before"] == "Four days before: Stop the tablets. Eat."
+
+
+def test_lines_between_two_line_breaks_are_paragraphs_and_their_names_headings():
+    parts = ["Root canal", "Crowns", "Fillings"]
+    text = "<br><br>".join(f"{part}<br><br>You may be sore after the {part.lower()} for two days." for part in parts)
+    page = f"<h1>After</h1><h2>What to know</h2><p>Follow these rules.<br><br>{text}</p><h2>Ask us</h2><p>Call.</p>"
+    assert headings(page) == ["After", "What to know", *parts, "Ask us"]

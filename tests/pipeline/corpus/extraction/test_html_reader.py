@@ -428,3 +428,15 @@ def test_a_page_that_is_hard_to_follow_is_refused_in_a_sentence(monkeypatch):
     sheet = "<style>" + ".a .a .a .a .b p { color: red }" * 2_000 + "</style>"
     with pytest.raises(DocumentError, match="too many rules"):
         read_html(sheet + '<div class="a b">' * 400 + "<p>x</p>" * 2_000)
+
+
+SCREENS = "<style>.s{display:none} .s.on{display:block} .m{display:none} .m.open{display:block}</style>"
+
+
+def test_screens_that_a_script_shows_one_at_a_time_are_all_read():
+    page = f"{SCREENS}<h1>Before</h1><div class='s on'><p>Eat.</p></div><div class='s'><p>Do not eat.</p></div>"
+    assert text_of(page) == "Eat.\nDo not eat."
+
+
+def test_one_box_that_a_script_shows_is_hidden():
+    assert text_of(f"{SCREENS}<h1>Before</h1><p>Eat.</p><div class='m'><p>Copied to the clipboard.</p></div>") == "Eat."

@@ -153,3 +153,18 @@ def test_a_number_beside_the_middle_of_its_step_is_read_before_it(tmp_path):
     ]
     text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("2", LEFT, 206, 13), *steps])
     assert text.endswith("2 Hold the reader near your arm, and wait until it tells you what it has found.")
+
+
+def test_a_list_in_a_list_that_goes_on_on_the_next_page_stays_below_its_lead(tmp_path):
+    first = column(["## Advice", FILLER, FILLER, "", "• Wash your hands", "• Call an ambulance for:"], y=HEIGHT - 200)
+    second = [
+        at("– trouble breathing", LEFT + 20, 60),
+        at("– swollen lips", LEFT + 20, 74),
+        at("• Ask us if you are not sure", LEFT, 88),
+    ]
+    text = text_of(tmp_path, first, second)
+    assert quoted(text)[-3:] == [
+        "Call an ambulance for: trouble breathing",
+        "Call an ambulance for: swollen lips",
+        "Ask us if you are not sure",
+    ]

@@ -408,3 +408,30 @@ def test_a_plain_first_row_that_is_tagged_as_a_head_is_the_head():
     rows = [(cell("Time", "head"), cell("Target", "head")), (cell("Bedtime", "cell"), cell("Below 180", "cell"))]
     (block,), _ = table_blocks(rows, Wording(1.2, frozenset()))
     assert block.text.splitlines()[-1] == "Time: Bedtime | Target: Below 180"
+
+
+def test_a_bold_label_over_all_columns_takes_no_heads_away(tmp_path):
+    rows = [
+        bold("Which is it?", "Cold", "Flu"),
+        ["How it starts", "slowly", "at once"],
+        [*bold("Symptoms"), "", ""],
+        ["Fever", "seldom", "often"],
+        [*bold("Warning"), "", ""],
+        ["Call us", "after two days in bed", ""],
+    ]
+    spans = [("SPAN", (0, 2), (-1, 2)), ("SPAN", (0, 4), (-1, 4)), ("SPAN", (1, 5), (2, 5))]
+    text = text_of(tmp_path, table(rows, spans))
+    assert "Symptoms\nWhich is it?: Fever | Cold: seldom | Flu: often" in text
+    # A cell over both columns is said of neither alone
+    assert "Which is it?: Call us | after two days in bed" in text
+
+
+def test_a_head_above_figures_may_leave_the_column_between_them_empty(tmp_path):
+    rows = [
+        ["Pressure", "Upper", "", "Lower"],
+        ["Normal", "below 120", "and", "below 80"],
+        ["High", "130 to 139", "or", "80 to 89"],
+    ]
+    rows += [["Higher", "from 140", "or", "from 90"], ["Severe", "above 180", "or", "above 120"]]
+    text = text_of(tmp_path, table(rows, widths=(100, 100, 60, 100)))
+    assert "Pressure: High | Upper: 130 to 139 | or | Lower: 80 to 89" in text

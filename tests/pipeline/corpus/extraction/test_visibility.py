@@ -214,3 +214,18 @@ def test_a_picture_whose_only_text_is_off_the_page_is_a_picture_without_text(tmp
 def test_text_outside_the_crop_box_is_left_out(tmp_path):
     document = read(tmp_path, BODY + shown(SECRET, y=60), page="/CropBox [0 100 595 842]")
     assert lost(document, HIDDEN) == [(1, SECRET)]
+
+
+def test_the_lines_of_a_box_that_slants_a_little_are_read_one_after_the_other(tmp_path):
+    lines = [
+        "Blood pressure is the second most",
+        "common cause of kidney disease. It is",
+        "no cause of worry when it is treated",
+        "each day for the rest of your life.",
+    ]
+    # Seven degrees, with each line fourteen points below the last
+    shown_lines = "".join(
+        f"BT /F1 11 Tf 0.99255 0.12187 -0.12187 0.99255 {90 + 1.7 * number} {500 - 13.9 * number} Tm ({line}) Tj ET "
+        for number, line in enumerate(lines)
+    )
+    assert " ".join(lines) in " ".join(read(tmp_path, BODY + shown_lines).full_text.split())
