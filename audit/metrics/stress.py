@@ -233,8 +233,7 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
     """Accuracy, insufficient replies, calls on documents and sub-answers of each system in each cell of the stress tests.
 
     test, size, dataset  count only this test, contexts of this size as asked for, questions of this set; None: all
-    Each reply counts once, however many documents it has: if signal documents are scarce, larger contexts have a smaller share
-    of them, and only the mean over replies has the requested share.
+    Each reply counts once: where signal is scarce, larger contexts have less of it, and only the mean has the requested share.
     A cell is a test, a size and a share of signal (in robustness: of factually correct documents), all as asked for.
 
     One row per cell, system and measure that a reply has a value of:

@@ -250,10 +250,4 @@ with page("Stress", LEAD, without_pairs=LEAD) as run:
     if view == "one":
         one_instance(run, scope)
     else:
-        chosen = pick_test(run, scope)
-        if view == "differences":
-            differences(run, chosen)
-        else:
-            curves(run, chosen)
-            selective(run, chosen)
-            instances(run, chosen)
+        DRAWN[view](run, pick_test(run, scope))
