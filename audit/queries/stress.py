@@ -39,6 +39,7 @@ select instance_id, test, size, coalesce(signal_share, -1)::integer as signal_sh
        coalesce(insufficient, 0) as insufficient, coalesce(unread, 0) as unread
 from stress_instances join questions using (question) left join replies using (instance)
 where ($test is null or test = $test) and ($size is null or size = $size) and ($share is null or signal_share = $share)
+      and ($dataset is null or dataset = $dataset)
 order by least(right_ones, wrong_ones + coalesce(insufficient, 0)) desc nulls last, replies desc nulls last, instance
 limit $limit
 """
@@ -152,14 +153,19 @@ def tested_systems(con: Connection) -> pd.DataFrame:
 
 
 def stress_item_list(
-    con: Connection, test: str | None = None, size: int | None = None, share: int | None = None, limit: int = 500
+    con: Connection,
+    test: str | None = None,
+    size: int | None = None,
+    share: int | None = None,
+    dataset: str | None = None,
+    limit: int = 500,
 ) -> pd.DataFrame:
     """The instances, those first on which systems differ most.
 
     instance_id, test, question_text (str), size, signal_share (int; -1: not stated), and of the replies (int): replies,
     right_ones, wrong_ones, insufficient, unread. An open question has none that is right or wrong.
     """
-    return frame(con, LIST, {"test": test, "size": size, "share": share, "limit": limit})
+    return frame(con, LIST, {"test": test, "size": size, "share": share, "dataset": dataset, "limit": limit})
 
 
 def stress_item(con: Connection, instance_id: str) -> StressItemView:
