@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.pipeline.embedding.encoders import MINILM, _model_folder
+from audit.pipeline.embedding.encoders import MINILM, model_folder
 from audit.pipeline.embedding.static import FILE
 
 DIMENSIONS = 128
@@ -25,7 +25,7 @@ def main() -> None:
     """Distil and write."""
     from model2vec.distill import distill
 
-    model = distill(model_name=str(_model_folder(MINILM)), pca_dims=DIMENSIONS, device="cpu")
+    model = distill(model_name=str(model_folder(MINILM)), pca_dims=DIMENSIONS, device="cpu")
     vocabulary = json.loads(model.tokenizer.to_str())["model"]["vocab"]
     write(
         sorted(vocabulary, key=vocabulary.__getitem__),

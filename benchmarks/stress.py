@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from audit.cli.main import main as audit
-from audit.metrics.stress import replies_of, stress_curves
+from audit.metrics.stress import replies_of, selection_parameters, stress_curves
 from audit.pipeline.stress.running.readers import READER_NAMES
 from audit.settings import Settings
 from audit.store.connection import Connection, open_store
@@ -69,7 +69,7 @@ def compared(curves: pd.DataFrame, options: int, commonest: float) -> pd.DataFra
 
 def chance(con: Connection, system_id: str) -> Iterator[dict[str, Any]]:
     """For each share of signal in sufficiency: accuracy of a system, and what its letters and the golds give by chance."""
-    replies = replies_of(con, "sufficiency", None)
+    replies = replies_of(con, selection_parameters("sufficiency", None))
     curves = stress_curves(con, test="sufficiency").query("system_id == @system_id")
     (number,) = {row.system for row in replies.itertuples()} & set(_numbers(con, system_id))
     for share, table in replies[(replies["system"] == number) & replies["readable"]].groupby("signal_share"):
@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _print_readers(con: Connection) -> None:
-    golds = replies_of(con, "standard", None).drop_duplicates("question")["gold"].value_counts()
+    golds = replies_of(con, selection_parameters("standard", None)).drop_duplicates("question")["gold"].value_counts()
     cells = compared(stress_curves(con), len(golds), golds.max() / golds.sum())
     table = cells.groupby(["system_id", "measure"]).agg(cells=("inside", "size"), inside=("inside", "sum"), gap=("gap", "max"))
     print(f"\n{golds.sum():,} questions; {cells['inside'].sum():,} of {len(cells):,} cells have the analytic value inside.\n")

@@ -5,7 +5,9 @@ of a reply is the number of correctly called documents over all called documents
 defined at every share of signal: with nothing but noise it is the share of noise that was noticed, with nothing but signal the
 share that was kept. A reader who calls everything relevant has detection p, one who calls nothing relevant 1 - p; so read it
 together with `found` (of what is noise or wrong, the share that was called so) and `kept` (of what is signal or right, the share
-that was called so), which are undefined at one end each.
+that was called so), which are undefined at one end each. Its sub-answers name the document that they are from; whether that is
+the right one is not measured there, and is here: of the sub-answers that name a document, the share that name the one from which
+the sub-question was made.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class StressMeasure(StrEnum):
     SUB_EXACT = "sub_exact"
     SUB_SCORE = "sub_score"
     SUB_F1 = "sub_f1"
+    SUB_DOCUMENT = "sub_document"
     OPEN_SCORE = "open_score"
     OPEN_F1 = "open_f1"
     UNREAD = "unread"

@@ -26,7 +26,7 @@ from audit.vocabulary import STRESS_TESTS, nearest
 CHOSEN = """
 chosen as (
     select instance, test, size, signal_share, question, gold, options is null as is_open from stress_instances
-    where ($test is null or test = $test) and ($size is null or size = $size)
+    where ($test is null or test = $test) and ($size is null or size = $size) and ($dataset is null or dataset = $dataset)
 )"""
 """The instances that are counted."""
 # One row per reply: what it chose, and how many of its documents it called at all and called rightly.
@@ -57,7 +57,8 @@ order by r.system, r.instance
 """
 SUB_ANSWERS = f"""
 with {CHOSEN.strip()}
-select instance, system::integer as system, sub_answer as expected, answer, score
+select instance, system::integer as system, sub_answer as expected, answer, score, read_from is not null as names_document,
+       read_from = document_id as is_read_from
 from stress_sub_answers join stress_documents using (instance, place) join chosen using (instance)
 where sub_answer is not null
 """
@@ -73,7 +74,7 @@ MEASURE_TITLES = {
     StressMeasure.ERROR_DETECTION: "Error detection", StressMeasure.ERRORS_FOUND: "Errors found",
     StressMeasure.FACTS_KEPT: "Facts kept", StressMeasure.SUB_EXACT: "Sub-answers, exact",
     StressMeasure.SUB_SCORE: "Sub-answers, graded", StressMeasure.SUB_F1: "Sub-answers, shared words",
-    StressMeasure.OPEN_SCORE: "Open answers, graded",
+    StressMeasure.SUB_DOCUMENT: "Sub-answers, right document", StressMeasure.OPEN_SCORE: "Open answers, graded",
     StressMeasure.OPEN_F1: "Open answers, shared words", StressMeasure.UNREAD: "Unreadable",
 }  # fmt: skip
 MEASURE_COLUMN = Column.text("measure", "Measure", words={str(name): title for name, title in MEASURE_TITLES.items()})
@@ -105,8 +106,9 @@ CALLS_NOTE = (
 )
 SUB_NOTE = (
     "Sub-answers: exact are those that equal the right short answer but for case, articles and punctuation; shared words is the "
-    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of the answers that were graded. Open answers: the same for "
-    "{questions} without options, where an answer that declines has 0."
+    "F1 (SQuAD); graded is the mean score 1, 0.5 or 0 of a grader, of those that were graded; right document: of those that "
+    "name a document as their source, the share that name the right one. Open answers: the same for {questions} without "
+    "options, where an answer that declines has 0."
 )
 UNREAD_NOTE = (
     "Unread: replies, documents or sub-questions that were asked about but have no readable answer. They are never right "
@@ -115,14 +117,14 @@ UNREAD_NOTE = (
 INTERVAL_NOTE = IntervalNote(Population.QUESTIONS, "{questions} are clusters")
 
 
-def selection_parameters(test: str | None, size: int | None) -> dict[str, object]:
+def selection_parameters(test: str | None, size: int | None, dataset: str | None = None) -> dict[str, object]:
     """The parameters of `CHOSEN`. Raises NotInRunError for an unknown test."""
     if test is not None and test not in STRESS_TESTS:
         raise NotInRunError(
             f"Test '{test}' does not exist.{nearest(test, tuple(STRESS_TESTS))} Nothing was computed. "
             f"Allowed: {', '.join(STRESS_TESTS)}."
         )
-    return {"test": test, "size": size}
+    return {"test": test, "size": size, "dataset": dataset}
 
 
 def systems_of(con: Connection) -> pd.DataFrame:
@@ -130,20 +132,20 @@ def systems_of(con: Connection) -> pd.DataFrame:
     return frame(con, SYSTEMS)
 
 
-def replies_of(con: Connection, test: str | None, size: int | None) -> pd.DataFrame:
+def replies_of(con: Connection, chosen: dict[str, object]) -> pd.DataFrame:
     """One row per reply, in the columns of `REPLIES`; share not stated becomes -1, as a group of its own."""
-    table = frame(con, REPLIES, selection_parameters(test, size))
+    table = frame(con, REPLIES, chosen)
     return table.assign(signal_share=table["signal_share"].fillna(-1).astype(int), unsound=table["called"] - table["sound"])
 
 
-def trials(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+def trials(con: Connection, chosen: dict[str, object]) -> pd.DataFrame:
     """The contribution of every reply to every measure.
 
     One row per reply and measure: instance, system, question (numbers), test, size, signal_share, measure; numerator and
     denominator (their ratio is the reply's value), unread (what was asked and could not be read).
     """
-    replies = replies_of(con, test, size)
-    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, selection_parameters(test, size))]
+    replies = replies_of(con, chosen)
+    tables = [*_choices(replies), *_calls(replies), *_sub_answers(con, replies, chosen)]
     return pd.concat([table[TRIAL_COLUMNS] for table in tables if len(table)] or [pd.DataFrame(columns=TRIAL_COLUMNS)])
 
 
@@ -185,14 +187,21 @@ def _sub_answers(con: Connection, replies: pd.DataFrame, parameters: dict[str, o
         f1=[token_f1(*pair) for pair in pairs],
         graded=answers["score"].notna().astype(int),
         score=answers["score"].fillna(0.0),
+        named=answers["names_document"].astype(int),
+        read=answers["is_read_from"].fillna(False).astype(int),
         answers=1,
     )
-    sums = answers.groupby(["instance", "system"])[["exact", "f1", "graded", "score", "answers"]].sum().reset_index()
+    counted = ["exact", "f1", "graded", "score", "named", "read", "answers"]
+    sums = answers.groupby(["instance", "system"])[counted].sum().reset_index()
     asked = replies[replies["sub_questions"] > 0].merge(sums, on=["instance", "system"], how="left").fillna({"answers": 0})
     missing = (asked["sub_questions"] - asked["answers"]).astype(int)
     for measure, column in zip(OF_SUB_ANSWERS, ("exact", "f1"), strict=True):
         yield _trial(asked, measure, asked[column].fillna(0.0), asked["answers"].astype(int), missing)
     yield _trial(asked, StressMeasure.SUB_SCORE, asked["score"].fillna(0.0), asked["graded"].fillna(0).astype(int), 0)
+    # A system that never names a document was not asked to
+    named = asked[asked["system"].isin(asked.loc[asked["named"] > 0, "system"])].fillna({"named": 0, "read": 0})
+    count = named["named"].astype(int)
+    yield _trial(named, StressMeasure.SUB_DOCUMENT, named["read"], count, (named["sub_questions"] - count).astype(int))
 
 
 COUNTS = (StressMeasure.ACCURACY, StressMeasure.INSUFFICIENT, StressMeasure.UNREAD)
@@ -220,12 +229,11 @@ GLOSSARY = {
 
 
 @metric(sql=REPLIES, table=CURVES, glossary=GLOSSARY)
-def stress_curves(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+def stress_curves(con: Connection, test: str | None = None, size: int | None = None, dataset: str | None = None) -> pd.DataFrame:
     """Accuracy, insufficient replies, calls on documents and sub-answers of each system in each cell of the stress tests.
 
-    test, size  count only this test, and contexts of this size as asked for; None: all
-    Each reply counts once, however many documents it has: if signal documents are scarce, larger contexts have a smaller share
-    of them, and only the mean over replies has the requested share.
+    test, size, dataset  count only this test, contexts of this size as asked for, questions of this set; None: all
+    Each reply counts once: where signal is scarce, larger contexts have less of it, and only the mean has the requested share.
     A cell is a test, a size and a share of signal (in robustness: of factually correct documents), all as asked for.
 
     One row per cell, system and measure that a reply has a value of:
@@ -240,7 +248,8 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
                                                  unread: all; the others: those with an item
         items                                    int, what the replies' shares are over. detection: documents called; found: noise
                                                  or wrong documents called; kept: signal or right documents called; sub_exact,
-                                                 sub_f1: sub-answers; sub_score: sub-answers that were graded; else: as `of`
+                                                 sub_f1: sub-answers; sub_score: sub-answers that were graded; sub_document: those
+                                                 that name a document; else: as `of`
         questions                                int, questions in `of`
         unread                                   int, replies, documents or sub-questions asked about without anything readable
         at_least, at_most                        float in [0, 1], accuracy if every unread reply were wrong, or right; NaN for the
@@ -249,7 +258,7 @@ def stress_curves(con: Connection, test: str | None = None, size: int | None = N
     A measure without a value in any of a system's replies in a cell has no row. Source: arXiv:2411.09213; formulas:
     audit.evaluation.stress_measures.
     """
-    counted = trials(con, test, size)
+    counted = trials(con, selection_parameters(test, size, dataset))
     value = counted["numerator"] / counted["denominator"].where(counted["denominator"] > 0)
     counted = counted.assign(value=value, of=value.notna().astype(int), items=counted["denominator"])
     group = [*CELL, "system", "measure"]
@@ -320,10 +329,12 @@ CONTEXTS = TableSpec(
     table=CONTEXTS,
     glossary={"signal and noise": "Signal documents belong to the {question}; noise documents belong to other {questions}."},
 )
-def stress_contexts(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+def stress_contexts(
+    con: Connection, test: str | None = None, size: int | None = None, dataset: str | None = None
+) -> pd.DataFrame:
     """The actual size and share of signal of the stress tests' contexts, compared with the requested values.
 
-    test, size  count only this test, and contexts of this size as asked for; None: all
+    test, size, dataset  count only this test, contexts of this size as asked for, questions of this set; None: all
 
     One row per test, size and share of signal as asked for:
         test, size, signal_share  str, int, int in percent (-1: not stated)
@@ -332,7 +343,7 @@ def stress_contexts(con: Connection, test: str | None = None, size: int | None =
         share                     float in [0, 1], mean share of signal (robustness: of correct documents); NaN without documents
         smaller                   int, instances with fewer documents than asked for
     """
-    return frame(con, CONTEXTS_SQL, selection_parameters(test, size))
+    return frame(con, CONTEXTS_SQL, selection_parameters(test, size, dataset))
 
 
 # -- Stress tests --------------------------------------------------------------------------------------------
@@ -362,10 +373,12 @@ SELECTIVE = TableSpec(
     table=SELECTIVE,
     glossary={"coverage": "The share of {questions} that a system answers and does not decline."},
 )
-def stress_selective(con: Connection, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+def stress_selective(
+    con: Connection, test: str | None = None, size: int | None = None, dataset: str | None = None
+) -> pd.DataFrame:
     """Selective answering: coverage and accuracy among what was answered, of each system in each cell of the stress tests.
 
-    test, size  count only this test, and contexts of this size as asked for; None: all
+    test, size, dataset  count only this test, contexts of this size as asked for, questions of this set; None: all
     Questions with options only; replies that could not be read are left out.
 
     One row per test, size, share of signal and system:
@@ -378,7 +391,7 @@ def stress_selective(con: Connection, test: str | None = None, size: int | None 
     Source: El-Yaniv and Wiener (2010), J. Mach. Learn. Res. 11 (coverage and selective risk).
     """
     systems = {row["system"]: row for row in systems_of(con).to_dict("records")}
-    replies = replies_of(con, test, size)
+    replies = replies_of(con, selection_parameters(test, size, dataset))
     counted = replies[replies["readable"] & ~replies["is_open"]]
     rows = [
         {**dict(zip(CELL, key[:3], strict=True)), **identity(systems[key[3]]), **_selective(table)}
@@ -429,11 +442,13 @@ PAIRED = TableSpec(
     table=PAIRED,
     glossary={"instance": "One {question} with one context of a stress test: its documents, and the truth about each."},
 )
-def stress_paired(con: Connection, baseline: str | None = None, test: str | None = None, size: int | None = None) -> pd.DataFrame:
+def stress_paired(
+    con: Connection, baseline: str | None = None, test: str | None = None, size: int | None = None, dataset: str | None = None
+) -> pd.DataFrame:
     """The difference of every measure of the stress tests between each system and a baseline, on the instances that both have.
 
     baseline    the id of a system; None: the first that replied to stress tests
-    test, size  count only this test, and contexts of this size as asked for; None: all
+    test, size, dataset  count only this test, contexts of this size as asked for, questions of this set; None: all
 
     One row per test, size, share of signal, other system and measure:
         test, size, signal_share            str, int, int in percent (-1: not stated)
@@ -451,7 +466,7 @@ def stress_paired(con: Connection, baseline: str | None = None, test: str | None
     if len(systems) < 2 and baseline is None:
         return pd.DataFrame(columns=list(PAIRED_COLUMNS))
     first = system_number(systems, systems["system_id"].iloc[0] if baseline is None else baseline)
-    values = trials(con, test, size)
+    values = trials(con, selection_parameters(test, size, dataset))
     values = values[values["denominator"] > 0]
     values = values.assign(value=values["numerator"] / values["denominator"])
     return pd.DataFrame(list(_differences(values, systems, first)), columns=list(PAIRED_COLUMNS))

@@ -19,9 +19,10 @@ OPEN = "answered"
 """The state of a readable answer to an open question: it is compared by words and is neither right nor wrong."""
 
 SCOPE = """
-select test, size, coalesce(signal_share, -1)::integer as signal_share, coalesce(dataset, '') as dataset, count(*) as instances,
-       count(distinct question) as questions, count(options) as closed
-from stress_instances group by all order by test, size, signal_share, dataset
+select test, size, coalesce(signal_share, -1)::integer as signal_share, coalesce(dataset, '') as dataset,
+       coalesce(retrieval, '') as retrieval, count(*) as instances, count(distinct question) as questions,
+       count(options) as closed
+from stress_instances group by all order by test, size, signal_share, dataset, retrieval
 """
 # Instances on which systems differ are the most informative; those without replies come last
 LIST = """
@@ -38,6 +39,7 @@ select instance_id, test, size, coalesce(signal_share, -1)::integer as signal_sh
        coalesce(insufficient, 0) as insufficient, coalesce(unread, 0) as unread
 from stress_instances join questions using (question) left join replies using (instance)
 where ($test is null or test = $test) and ($size is null or size = $size) and ($share is null or signal_share = $share)
+      and ($dataset is null or dataset = $dataset)
 order by least(right_ones, wrong_ones + coalesce(insufficient, 0)) desc nulls last, replies desc nulls last, instance
 limit $limit
 """
@@ -61,7 +63,11 @@ from systems s left join own using (system)
 where system in (select system from stress_replies) order by s.system
 """
 CALLS = "select system, place, call from stress_calls where instance = $instance"
-SUB_ANSWERS = "select system, place, answer, score from stress_sub_answers where instance = $instance"
+SUB_ANSWERS = """
+select s.system, s.place, s.answer, s.score, d.place
+from stress_sub_answers s left join stress_documents d on d.instance = s.instance and d.document_id = s.read_from
+where s.instance = $instance
+"""
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,17 @@ class ShownDocument:
     false_answer: str | None
 
 
+SubAnswerView = tuple[str, float | None, int | None]
+
+
 @dataclass(frozen=True)
 class StressReplyView:
     """The reply of one system.
 
     state        RIGHT, WRONG or OPEN, INSUFFICIENT, UNREAD (with the reason) or NOT_ASKED
     calls        place of a document -> how the system classifies it; no entry: not stated
-    sub_answers  place of a document -> its answer to the sub-question, and the score 0, 0.5 or 1 (None: not graded)
+    sub_answers  place of a document -> its answer to the sub-question, the score 0, 0.5 or 1 (None: not graded), and the place of
+                 the document that it says it read it from (None: not stated)
     """
 
     system_id: str
@@ -107,7 +117,7 @@ class StressReplyView:
     unread_reason: str | None
     usage: tuple[int | None, int | None, float | None]
     calls: Mapping[int, str]
-    sub_answers: Mapping[int, tuple[str, float | None]]
+    sub_answers: Mapping[int, SubAnswerView]
 
 
 @dataclass(frozen=True)
@@ -129,9 +139,10 @@ class StressItemView:
 
 
 def stress_scope(con: Connection) -> pd.DataFrame:
-    """What the run's stress tests cover: test, size, signal_share (-1: not stated), dataset ('': not stated), counted instances.
+    """What the run's stress tests cover: contexts, questions, counted instances.
 
-    test, dataset (str), size, signal_share, instances, questions, closed (int; instances with options).
+    test, dataset, retrieval (str; '': not stated), size, signal_share (-1: not stated), instances, questions,
+    closed (int; instances with options).
     """
     return frame(con, SCOPE)
 
@@ -142,14 +153,19 @@ def tested_systems(con: Connection) -> pd.DataFrame:
 
 
 def stress_item_list(
-    con: Connection, test: str | None = None, size: int | None = None, share: int | None = None, limit: int = 500
+    con: Connection,
+    test: str | None = None,
+    size: int | None = None,
+    share: int | None = None,
+    dataset: str | None = None,
+    limit: int = 500,
 ) -> pd.DataFrame:
     """The instances, those first on which systems differ most.
 
     instance_id, test, question_text (str), size, signal_share (int; -1: not stated), and of the replies (int): replies,
     right_ones, wrong_ones, insufficient, unread. An open question has none that is right or wrong.
     """
-    return frame(con, LIST, {"test": test, "size": size, "share": share, "limit": limit})
+    return frame(con, LIST, {"test": test, "size": size, "share": share, "dataset": dataset, "limit": limit})
 
 
 def stress_item(con: Connection, instance_id: str) -> StressItemView:
@@ -172,7 +188,7 @@ def stress_item(con: Connection, instance_id: str) -> StressItemView:
             gold,
             bool(letters),
             {document: call for own, document, call in calls if own == system},
-            {document: (answer, score) for own, document, answer, score in answers if own == system},
+            {document: (*answer,) for own, document, *answer in answers if own == system},
         )
         for system, *fields in rows(con, REPLIES, instance)
     )
@@ -191,9 +207,7 @@ def _edit(record: Record) -> PlantedEdit:
     return PlantedEdit(kind, before, after, int_or_none(record.get("start")))
 
 
-def _reply(
-    fields: list[Any], gold: str, closed: bool, calls: dict[int, str], answers: dict[int, tuple[str, float | None]]
-) -> StressReplyView:
+def _reply(fields: list[Any], gold: str, closed: bool, calls: dict[int, str], answers: dict[int, Any]) -> StressReplyView:
     system_id, name, model, asked, reasoning, choice, insufficient, why, *usage = fields
     state = _state(asked, choice, insufficient, gold, closed)
     used = usage[0], usage[1], usage[2]

@@ -117,6 +117,7 @@ STRESS_INSTANCE = RecordKind(
         ),
         f.List("documents", "what a system is shown, in this order", "context", strict=True, of=STRESS_DOCUMENT),
         f.Text("dataset", "where the question is from", "source"),
+        f.Text("retrieval", "how its documents were found: offline (a library) or online (the web); left out: not stated"),
         f.Integer("seed", "the seed that its documents were drawn with"),
     ),
     about=(
@@ -157,6 +158,7 @@ STRESS_SUB_ANSWER = RecordKind(
         DOCUMENT_ID,
         f.Text("answer", "the answer to this document's sub-question", "sub_answer", required=True),
         f.Number("score", "a grader's score: 0, 0.5 or 1; null: not graded", convert=_score, sql="float"),
+        f.Text("read_from", "the document that the system says it read it from; null: none, or not stated", convert=_filled),
     ),
     table="stress_sub_answers",
     columns=OF_REPLY,

@@ -85,6 +85,11 @@ def _entries_of_documents(reader: RecordReader, usable: Usable, name: str, insta
         elif name == "documents" and item["call"] not in asked:
             words = f"'{item['call']}' is not a call of the test {instance.test}"
         else:
+            if name == "sub_answers" and item["read_from"] not in (None, *instance.places):
+                words = f"an answer is said to be from document '{item['read_from']}', which its instance does not have"
+                reader.note(line, position, REPAIRED, "unknown_document", f"{words}. It was loaded without that document.")
+                yield item | {"place": index, "read_from": None}
+                continue
             yield item | {"place": index}
             continue
         reader.note(line, position, REPAIRED, "entry_dropped", f"{words}. The reply was loaded without that entry.")

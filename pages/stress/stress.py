@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.stress import selective_curves
+from audit.exports.published.stress import DETAILED_MODELS, STRESS_MODELS, curves_behind
 from audit.exports.sections.stress import CONTEXTS, CURVES, PAIRED, SELECTIVE, along, curves_of
 from audit.metrics.stress import MEASURE_TITLES
 from audit.queries.stress import StressItemView, stress_item, stress_item_list, stress_scope, tested_systems
@@ -18,7 +19,7 @@ from audit.vocabulary import STRESS_TESTS, StressTest
 from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.pickers import choose, named_by, pick_many, pick_one
 from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, title_of
 from pages.stress.item import documents_html, question_html, replies_html
 
@@ -63,19 +64,25 @@ ITEM_COLUMNS = {
     "insufficient": "Insufficient", "unread": "Unreadable",
 }  # fmt: skip
 MAX_LISTED = 500
+ALL_SETS = "all sets"
 
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """A test and the requested size of its contexts; None: all sizes, which are then on the axis."""
+    """A test, the requested size of its contexts (None: all sizes, which are then on the axis), and the questions.
+
+    dataset, scope  a set of questions (None: all), and what is known of its instances
+    """
 
     test: str
     size: int | None
+    dataset: str | None
+    scope: pd.DataFrame
 
     @property
     def options(self) -> dict[str, str | int | None]:
         """As arguments of a metric."""
-        return {"test": self.test, "size": self.size}
+        return {"test": self.test, "size": self.size, "dataset": self.dataset}
 
     @property
     def across(self) -> str:
@@ -84,7 +91,7 @@ class ChosenTest:
 
 
 def pick_test(run: Run, scope: pd.DataFrame) -> ChosenTest:
-    """The test and the number of documents in the address."""
+    """The test, the number of documents and the set of questions in the address."""
     tests = [test for test in STRESS_TESTS if test in set(scope["test"])]
     default_first = sorted(tests, key=lambda test: test == StressTest.STANDARD)
     left, right = st.columns([3, 2])
@@ -94,9 +101,14 @@ def pick_test(run: Run, scope: pd.DataFrame) -> ChosenTest:
     with right:
         several = len(sizes) > 1 and test != StressTest.STANDARD
         size = choose("Documents", sizes, "size") if several else None
+    scope = scope[scope["test"] == test]
+    datasets = sorted(set(scope["dataset"]) - {""})
+    chosen = choose("Questions of", (ALL_SETS, *datasets), "dataset") if len(datasets) > 1 else ALL_SETS
+    dataset = None if chosen == ALL_SETS else chosen
     counts(run, MEANINGS[StressTest(test)])
     only = None if test == StressTest.STANDARD else int(sizes[0])
-    return ChosenTest(test, int(size) if size is not None else only)
+    scope = scope if dataset is None else scope[scope["dataset"] == dataset]
+    return ChosenTest(test, int(size) if size is not None else only, dataset, scope)
 
 
 def curves(run: Run, chosen: ChosenTest) -> None:
@@ -109,9 +121,7 @@ def curves(run: Run, chosen: ChosenTest) -> None:
     titles = {str(name): title for name, title in MEASURE_TITLES.items()}
     measure = pick_one("Measure", measures, "measure", default=measures[0], format_func=named_by(titles)) or measures[0]
     shown = frame[frame["measure"] == measure]
-    scope = load(stress_scope, run)
-    datasets = sorted(set(scope.loc[scope["test"] == chosen.test, "dataset"]))
-    figure, has_published = curves_of(shown, chosen.test, measure, datasets)
+    figure, has_published = curves_of(shown, chosen.test, measure, chosen.scope, pick_published(chosen, measure, shown))
     alt = f"{titles[measure]} of each system, with 95 % intervals, by {chosen.across.lower()}."
     chart(figure, "curves", alt)
     if has_published:
@@ -124,6 +134,16 @@ def curves(run: Run, chosen: ChosenTest) -> None:
         for note in CURVES.metric.table.notes_for(run):
             counts(run, "{note}", note=note)
     footer(frame, f"stress-{chosen.test}", run, CURVES.metric.name)
+
+
+def pick_published(chosen: ChosenTest, measure: str, shown: pd.DataFrame) -> list[str]:
+    """The published models in the address, where there are figures of more than are drawn by themselves."""
+    known = curves_behind(chosen.scope, chosen.test, measure, shown["size"].unique(), STRESS_MODELS)
+    if known["model"].nunique() <= len(DETAILED_MODELS) * known["retrieval"].nunique():
+        return []
+    return pick_many(
+        "Published figures of", list(STRESS_MODELS), "published", named_by(STRESS_MODELS), "The models in most tables"
+    )
 
 
 def selective(run: Run, chosen: ChosenTest) -> None:

@@ -10,14 +10,17 @@ import pytest
 
 from audit.exports.catalogue import chapters
 from audit.exports.context import ExportContext, open_context
-from audit.exports.published.tables import (
+from audit.exports.published.stress import (
+    STRESS_MODELS,
     curves_behind,
-    is_published,
     models_in,
+    published_counts,
     published_curves,
     published_model,
-    published_tables,
+    published_retrievals,
+    published_set,
 )
+from audit.exports.published.tables import published_tables
 from audit.exports.sections.stress import by_share
 from audit.exports.table_model import pivoted
 from audit.vocabulary import StressTest
@@ -66,39 +69,74 @@ def test_an_export_of_stress_tests_has_their_chapter_and_figures(stress: ExportC
 
 
 def test_a_run_of_a_published_model_is_next_to_its_figures(stress: ExportContext) -> None:
-    assert models_in(stress) == {"llama": "llama-3-70b"}
+    ways = ("offline", "online", "none")
+    assert models_in(stress) == {f"llama/pubmedqa/{way}": f"pubmedqa/{way}/llama-3-70b" for way in ways}
     tables = {table.name: table for table in published_tables(stress, {})}
     rows = tables["published_stress"].frame.set_index("title")
-    accuracy = next(row for title, row in rows.iterrows() if "Sufficiency" in str(title) and row["published"] == "34.2")
+    accuracy = next(row for title, row in rows.iterrows() if "sufficiency" in str(title) and row["published"] == "34.2")
     assert accuracy["own"].startswith("50.0")
-    assert not any("GPT" in str(title) for title in rows.index)
+    assert not any("GPT" in str(title) or "BioASQ" in str(title) for title in rows.index)
 
 
 def test_figures_that_were_published_come_back_as_shares() -> None:
-    curves = published_curves().set_index(["test", "measure", "model", "size", "signal_share"])["value"]
-    assert curves["sufficiency", "insufficient", "Llama 3 70B", 5, 0] == pytest.approx(0.992)
-    assert curves["standard", "accuracy", "GPT-4o mini", 20, 100] == pytest.approx(0.718)
+    columns = ["dataset", "retrieval", "test", "measure", "model", "size", "signal_share"]
+    curves = published_curves().set_index(columns)["value"]
+    assert curves["pubmedqa", "offline", "sufficiency", "insufficient", "llama-3-70b", 5, 0] == pytest.approx(0.992)
+    assert curves["pubmedqa", "offline", "standard", "accuracy", "gpt-4o-mini", 20, 100] == pytest.approx(0.718)
+    assert curves["mmlu", "none", "standard", "accuracy", "gpt-4o", 0, 100] == pytest.approx(0.934)
     assert curves.between(0, 1).all()
+    assert curves.index.is_unique
+
+
+def test_what_is_held_of_each_table_is_counted_and_the_first_table_is_complete() -> None:
+    # 4 sets: 7 models x 5 contexts; 3 models x 6 shares x 2 sizes x 3 measures; 5 shares; 6 shares x 4 measures
+    counts = published_counts().set_index("table")
+    assert counts["printed"].tolist() == [4 * 7 * 5, 4 * 3 * 6 * 2 * 3, 4 * 3 * 5 * 2 * 3, 4 * 3 * 6 * 2 * 4]
+    assert counts["held"].tolist() == [140, 360, 180, 480]
+    standard = published_curves().query("test == 'standard'")
+    assert set(standard.groupby(["dataset", "model"]).size()) == {5}
+    assert set(standard["model"]) == set(STRESS_MODELS)
 
 
 @pytest.mark.parametrize(
     ("model", "expected"),
-    [("meta/Llama-3-70B-Instruct", "llama-3-70b"), ("Llama-3.1-70B", None), ("GPT-4o-mini-2024", "gpt-4o-mini"), (None, None)],
+    [
+        ("meta/Llama-3-70B-Instruct", "llama-3-70b"),
+        ("Llama-3.1-70B", None),
+        ("GPT-4o-mini-2024", "gpt-4o-mini"),
+        (None, None),
+        ("gpt-4o-2024-08-06", "gpt-4o"),
+        ("gpt-3.5-turbo", "gpt-3.5"),
+        ("google/gemma-2-27b-it", "gemma-2-27b"),
+    ],
 )
 def test_llama_3_1_is_not_llama_3(model: str | None, expected: str | None) -> None:
     assert published_model(model) == expected
 
 
+def scope_of(*pairs: tuple[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(list(pairs), columns=["dataset", "retrieval"])
+
+
 def test_other_questions_have_no_published_figures() -> None:
-    assert (is_published("PubMedQA"), is_published("pubmed-qa"), is_published("bioasq"), is_published(None)) == (
-        True,
-        True,
-        False,
-        False,
-    )
-    assert len(curves_behind(["PubMedQA"], "sufficiency", "accuracy", [5])) == 6
-    assert curves_behind(["PubMedQA", "own"], "sufficiency", "accuracy", [5]).empty
-    assert curves_behind(["PubMedQA"], "sufficiency", "accuracy", [7]).empty
+    names = ("PubMedQA", "pubmed-qa", "BioASQ-Y/N", "MedQA-US", "MMLU-Med", "medmcqa", None)
+    assert [published_set(name) for name in names] == ["pubmedqa", "pubmedqa", "bioasq", "medqa", "mmlu", None, None]
+    one = scope_of(("PubMedQA", "offline"))
+    assert len(curves_behind(one, "sufficiency", "accuracy", [5])) == 3 * 6
+    assert len(curves_behind(one, "sufficiency", "accuracy", [5], ["llama-3-70b"])) == 6
+    assert curves_behind(scope_of(("PubMedQA", ""), ("own", "")), "sufficiency", "accuracy", [5]).empty
+    assert curves_behind(one, "sufficiency", "accuracy", [7]).empty
+
+
+def test_a_run_is_next_to_the_figures_of_its_own_retrieval_and_to_both_where_it_states_none() -> None:
+    assert published_retrievals(["online", "online"]) == ("online",)
+    assert published_retrievals(["", None]) == ("offline", "online")
+    assert published_retrievals(["offline", "online"]) == published_retrievals(["offline", ""]) == ()
+    online = curves_behind(scope_of(("mmlu", "online")), "standard", "accuracy", [0, 5, 20], ["gpt-4o"])
+    assert online["model"].unique().tolist() == ["GPT-4o"]
+    assert online["value"].tolist() == pytest.approx([0.934, 0.895, 0.891])
+    both = curves_behind(scope_of(("mmlu", "")), "standard", "accuracy", [0, 5, 20], ["gpt-4o"])
+    assert dict(both.groupby("model").size()) == {"GPT-4o, offline": 3, "GPT-4o, online": 3}
 
 
 def test_sources_have_their_chapter(tmp_path: Path) -> None:

@@ -111,6 +111,27 @@ def test_errors_and_sub_answers_of_altered_documents(tmp_path):
     assert (curve(con, "sub_score")["value"], curve(con, "sub_score")["of"]) == (0.5, 1)
 
 
+def test_a_sub_answer_is_right_about_its_document_where_it_names_the_one_asked_about(tmp_path):
+    documents = [document(name, sub_question=f"How much in {name}?", sub_answer="2 mg") for name in "ab"]
+    instances = [instance(name, "integration", 100, *documents) for name in QUESTIONS[:2]]
+    replies = [replied(f"{name}-integration-100", "a", answered={"a": "2 mg", "b": "2 mg"}) for name in QUESTIONS[:2]]
+    replies[0]["sub_answers"][0]["read_from"] = "a"
+    replies[0]["sub_answers"][1]["read_from"] = "a"
+    replies[1]["sub_answers"][1]["read_from"] = "b"
+    replies.append(replied("q0-integration-100", "b", answered={"a": "2 mg"}))
+    con = store_of(tmp_path, instances, replies)
+    row = curve(con, "sub_document")
+    # One reply names the right document once in two, the other once in one; one answer names none
+    assert (row["value"], row["of"], row["items"], row["unread"]) == ((1 / 2 + 1) / 2, 2, 3, 1)
+    assert "sub_document" not in set(stress_curves(con).query("system_id == 'b'")["measure"])
+
+
+def test_one_set_of_questions_can_be_chosen(tmp_path):
+    instances = [instance("q0", "standard", 100, document("a"), dataset="one"), instance("q1", "standard", 100, document("a"))]
+    con = store_of(tmp_path, instances, [replied("q0-standard-100", "a", "B"), replied("q1-standard-100", "a")])
+    assert [curve(con, "accuracy", dataset=name)["value"] for name in ("one", "own")] == [0, 1]
+
+
 def test_open_questions_have_shared_words_and_no_accuracy(tmp_path):
     instances = [instance("q0", "standard", 100, document("a"), options={}, gold="2 mg")]
     con = store_of(tmp_path, instances, [replied("q0-standard-100", "a", "2 mg daily")])
@@ -165,4 +186,4 @@ def test_a_run_without_stress_tests_has_no_rows(store):
 
 @pytest.mark.parametrize("name", ["stress_curves", "stress_contexts"])
 def test_a_printed_statement_runs_as_it_stands(sufficiency, name):
-    assert sufficiency.cursor().execute(METRICS[name].sql, {"test": None, "size": None}).description
+    assert sufficiency.cursor().execute(METRICS[name].sql, {"test": None, "size": None, "dataset": None}).description

@@ -23,6 +23,7 @@ from audit.pipeline.generation.model_generator import load_answer_prompt
 from audit.pipeline.generation.system_answers import FORMS
 from audit.pipeline.generation.system_evidence import best_passages
 from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.retrieval.across.entities import read_entity_terms
 from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
 from audit.pipeline.retrieval.hybrid import expansion_terms, term_statistics
@@ -31,7 +32,12 @@ from audit.pipeline.retrieval.passages import passages_of, with_parents
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.stages.config import Config
 from audit.pipeline.stages.config_reader import read_config
-from audit.pipeline.stress.running.prompts import load_stress_prompts
+from audit.pipeline.stress.building.model_facts import COUNTERFACTUAL, load_fact_prompts
+from audit.pipeline.stress.building.questions import BuildReport, StressQuestion
+from audit.pipeline.stress.building.signal_search import MEDCPT, SearchSettings, library_search, read_library
+from audit.pipeline.stress.building.topics import Topic
+from audit.pipeline.stress.instances import StressDocument, StressInstance
+from audit.pipeline.stress.running.prompts import load_stress_prompts, stress_call
 from audit.text.documents import Document, Section
 from audit.vocabulary import StressTest, SystemMode
 from tests.support.systems import answered, measured, system_tables, systems_store
@@ -156,6 +162,26 @@ def own_sufficiency_prompt(trial: Trial) -> bool:
     return not prompt.delimited and "from what you know" in prompt.user
 
 
+def medrgb_prompts() -> Mapping[StressTest, Prompt]:
+    return load_stress_prompts(None, options("stress run", "x", "--preset", "medrgb").preset)
+
+
+def calls_before_the_reasoning(_: Trial) -> bool:
+    document = StressDocument("d", "Wait 3 days.", True, sub_question="How long?", sub_answer="3 days")
+    instance = StressInstance("i", StressTest.ROBUSTNESS, "q", "Is it so?", "A", 100, 1, {"A": "yes", "B": "no"}, (document,))
+    call = stress_call(medrgb_prompts()[StressTest.ROBUSTNESS], "m", instance)
+    schema = call.body["response_format"]["json_schema"]["schema"]
+    return list(schema["properties"]) == ["documents", "sub_answers", "reasoning", "choice"]
+
+
+def a_passage_of_a_library(trial: Trial) -> bool:
+    path = options("stress build", "x", "--out", "y", "--library", str(trial.folder / "library.jsonl")).library
+    path.write_text('{"id": "d", "contents": "Fever for 3 days."}\n')
+    search = library_search(read_library(path, 1_000, BuildReport()), SearchSettings(), None, trial.folder)
+    found = search.with_signal(StressQuestion("q", "How long is fever?", "A"), [Topic("fever", "how long")])
+    return [document.text for document in found.documents] == ["Fever for 3 days."]
+
+
 def paper_setting(*path: str, value: Any) -> Callable[[Trial], bool]:
     def check(trial: Trial) -> bool:
         own: Any = trial.config("paper")
@@ -206,8 +232,16 @@ CHECKS: Mapping[str, Callable[[Trial], bool]] = {
     "s2.bertscore": lambda _: options("systems score", "release", "--bertscore").bertscore == DEFAULT_MODEL == "roberta-large",
     "s2.question_type": prompt_with_type,
     "s3.facts": lambda _: options("stress build", "x", "--out", "y", "--facts", "model").facts == "model",
-    "s3.documents": lambda _: options("stress build", "x", "--out", "y", "--documents", "z.jsonl").documents == Path("z.jsonl"),
-    "s3.own_knowledge": own_sufficiency_prompt,
+    "s3.documents": a_passage_of_a_library,
+    "s3.topics": lambda _: options("stress build", "x", "--out", "y", "--library", "z", "--topics", "model").topics == "model",
+    "s3.retriever": lambda _: options("stress build", "x", "--out", "y", "--library", "z", "--retriever", "medcpt").retriever
+    == MEDCPT,
+    "s3.own_knowledge": lambda trial: own_sufficiency_prompt(trial)
+    and "certain" in medrgb_prompts()[StressTest.SUFFICIENCY].system,
+    "s3.order": calls_before_the_reasoning,
+    "s3.counterfactual": lambda _: "document" in load_fact_prompts(
+        None, options("stress build", "x", "--out", "y", "--facts", "model", "--counterfactual", "rewritten").counterfactual
+    )[COUNTERFACTUAL].form.schema["properties"],
     "s3.scores": lambda _: options("stress grade", "release") is not None,
 }  # fmt: skip
 

@@ -46,7 +46,7 @@ def test_an_instance_has_its_documents_in_order_with_truth_calls_and_sub_answers
     assert planted is not None
     assert (planted.before, planted.after, planted.start) == ("3 days", "9 days", 0)
     good = item.replies[0]
-    assert (good.calls, good.sub_answers) == ({0: "factual", 1: "wrong"}, {1: ("3 days", None)})
+    assert (good.calls, good.sub_answers) == ({0: "factual", 1: "wrong"}, {1: ("3 days", None, None)})
 
 
 def test_instances_on_which_systems_differ_come_first(con: Connection) -> None:

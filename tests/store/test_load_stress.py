@@ -127,7 +127,7 @@ def test_documents_that_occur_twice_and_calls_that_fit_nothing_are_dropped_one_b
             {"document_id": "a", "call": "maybe"},
         ]  # fmt: skip
         tables["stress_replies"][2]["documents"][0]["call"] = "noise"
-        tables["stress_replies"][2]["sub_answers"][0]["score"] = 0.7
+        tables["stress_replies"][2]["sub_answers"][0] |= {"score": 0.7, "read_from": "zz"}
 
     loaded = load_with(tmp_path, change)
     assert counts(loaded) == (4, 6, 7, 3, 2)
@@ -139,4 +139,5 @@ def test_documents_that_occur_twice_and_calls_that_fit_nothing_are_dropped_one_b
         "'documents' names document 'y', which its instance does not have. The reply was loaded without that entry.",
         "field 'score' is 0.7, but must be 0, 0.5 or 1. It was loaded without that field.",
         "'noise' is not a call of the test robustness. The reply was loaded without that entry.",
+        "an answer is said to be from document 'zz', which its instance does not have. It was loaded without that document.",
     ]

@@ -12,7 +12,7 @@ from audit.charts.style import Figure
 from audit.errors import AuditError
 from audit.evaluation.stress_measures import StressMeasure as M
 from audit.exports.context import ExportContext
-from audit.exports.published.tables import curves_behind
+from audit.exports.published.stress import curves_behind
 from audit.exports.sections.model import PictureMaker, SectionSpec, TableMaker, if_empty, listed_as, own_table
 from audit.exports.sections.systems import NONE_MEASURED
 from audit.exports.table_model import Picture, Table, pivoted, table_of
@@ -85,12 +85,12 @@ SHAPES = {
     ),
     StressTest.INTEGRATION: Shape(
         "Integration stress test: a sub-question to each signal document, by the share of signal",
-        (M.ACCURACY, M.OPEN_F1, M.SUB_EXACT, M.SUB_SCORE, M.SUB_F1),
+        (M.ACCURACY, M.OPEN_F1, M.SUB_EXACT, M.SUB_SCORE, M.SUB_F1, M.SUB_DOCUMENT),
         (INSUFFICIENT_NOTE, SUB_NOTE),
     ),
     StressTest.ROBUSTNESS: Shape(
         "Robustness stress test: documents with planted errors, by the share that is factually correct",
-        (M.ACCURACY, M.OPEN_F1, M.SUB_EXACT, M.SUB_SCORE, M.SUB_F1, M.ERROR_DETECTION),
+        (M.ACCURACY, M.OPEN_F1, M.SUB_EXACT, M.SUB_SCORE, M.SUB_F1, M.SUB_DOCUMENT, M.ERROR_DETECTION),
         (INSUFFICIENT_NOTE, SUB_NOTE, CALLS_NOTE),
     ),
 }
@@ -103,9 +103,12 @@ def along(test: str) -> tuple[str, str]:
     return "signal_share", CORRECT if test == StressTest.ROBUSTNESS else SIGNAL
 
 
-def curves_of(own: pd.DataFrame, test: str, measure: str, datasets: Iterable[str]) -> tuple[Figure, bool]:
-    """One measure of every system in a test, and whether published figures of the same questions are behind it."""
-    behind = curves_behind(datasets, test, measure, own["size"].unique())
+def curves_of(own: pd.DataFrame, test: str, measure: str, scope: pd.DataFrame, models: Iterable[str] = ()) -> tuple[Figure, bool]:
+    """One measure of every system in a test, and whether published figures of the same questions are behind it.
+
+    scope   of the instances: dataset, retrieval; models: for `curves_behind`
+    """
+    behind = curves_behind(scope, test, measure, own["size"].unique(), models)
     column, across = along(test)
     return stress_curves_figure(own, behind, MEASURE_TITLES[M(measure)], across, column), len(behind) > 0
 
@@ -158,20 +161,20 @@ def curves(context: ExportContext) -> Iterator[Picture]:
     """One figure for each test, number of documents and measure of its table."""
     scope = stress_scope(context.con)
     for test in SHAPES:
-        frame, datasets = context.frame("stress_curves", test=test.value), scope.loc[scope["test"] == test, "dataset"]
+        frame, own_scope = context.frame("stress_curves", test=test.value), scope[scope["test"] == test]
         if along(test)[0] == "size":
-            yield from _curves(test, frame, datasets, f"stress_{test}")
+            yield from _curves(test, frame, own_scope, f"stress_{test}")
             continue
         for size, own in frame.groupby("size"):
-            yield from _curves(test, own, datasets, f"stress_{test}_{size}", f"; {size} documents")
+            yield from _curves(test, own, own_scope, f"stress_{test}_{size}", f"; {size} documents")
 
 
-def _curves(test: StressTest, frame: pd.DataFrame, datasets: Iterable[str], stem: str, documents: str = "") -> Iterator[Picture]:
+def _curves(test: StressTest, frame: pd.DataFrame, scope: pd.DataFrame, stem: str, documents: str = "") -> Iterator[Picture]:
     for measure in SHAPES[test].measures:
         own = frame[frame["measure"] == measure]
         if len(own):
             title = f"{MEASURE_TITLES[measure]} in the stress test {test}, by: {along(test)[1].lower()}{documents}"
-            figure, _ = curves_of(own, test, measure, datasets)
+            figure, _ = curves_of(own, test, measure, scope)
             yield Picture(f"{stem}_{measure}", f"{title}; 95 % intervals", figure)
 
 

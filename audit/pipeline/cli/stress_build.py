@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,16 @@ from audit.errors import AuditError
 from audit.formatting import text_table
 from audit.pipeline.cli.model_calls import add_call_options, model_for
 from audit.pipeline.cli.task_command import about_calls, run_task
+from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_model, sentence_encoder
+from audit.pipeline.embedding.medcpt import medcpt_encoders
+from audit.pipeline.llm.tasks import Replies, no_replies
+from audit.pipeline.retrieval.across.library import BM25
 from audit.pipeline.stress.building.builder import (
     MANIFEST_FILE,
+    NO_FACT,
+    NO_NOISE,
+    NO_SIGNAL,
+    TOPICS_FILE,
     BuildSettings,
     BuildSummary,
     build_instances,
@@ -25,18 +33,49 @@ from audit.pipeline.stress.building.builder import (
 )
 from audit.pipeline.stress.building.contexts import SHARES
 from audit.pipeline.stress.building.draws import rank
-from audit.pipeline.stress.building.facts import Fact, rule_facts
-from audit.pipeline.stress.building.model_facts import FactTask, load_fact_prompts, model_facts
+from audit.pipeline.stress.building.facts import REWRITTEN, Fact, rule_facts
+from audit.pipeline.stress.building.model_facts import (
+    MINIMAL,
+    REPLY_TOKENS,
+    FactTask,
+    load_fact_prompts,
+    model_facts,
+    topic_records,
+)
 from audit.pipeline.stress.building.questions import BuildReport, StressQuestion, with_unique_document_ids
+from audit.pipeline.stress.building.signal_search import (
+    LEAST,
+    MEDCPT,
+    MOST,
+    PER_TOPIC,
+    RETRIEVERS,
+    SearchSettings,
+    SignalSearch,
+    library_search,
+    no_document_sentence,
+    read_library,
+    require_one_way,
+    web_search,
+)
 from audit.pipeline.stress.building.stress_questions import questions_of_release, read_questions
+from audit.pipeline.stress.building.topics import REPLY_TOKENS as TOPIC_TOKENS
+from audit.pipeline.stress.building.topics import TOPICS, load_topic_prompt
 from audit.pipeline.stress.instances import INSTANCES_FILE
 from audit.settings import Settings
 from audit.vocabulary import STRESS_TESTS, StressTest
 
-RULES, MODEL = "rules", "model"
+RULES, MODEL, PARTS = "rules", "model", "parts"
+DEFAULTS = {"facts": RULES, "counterfactual": MINIMAL, "topics": PARTS, "retriever": BM25}
+PRESETS = {"medrgb": {"facts": MODEL, "counterfactual": REWRITTEN, "topics": MODEL, "retriever": MEDCPT}}
+"""Preset -> what it means for the options of a build, and what they are without one (DEFAULTS)."""
 ABOUT = f"""SOURCE is a file of questions with their signal documents (JSONL as data/README.md describes it, MIRAGE's
 benchmark.json or PubMedQA's ori_pqal.json; also gzipped), or the folder of a release with sections, whose answers become open
 questions.
+
+--library finds the signal documents: the best passages of your own library on each topic of a question. A library is a folder of
+documents as `audit extract` writes them, or JSONL files with an id and a text on each line, such as MedCorp's. --web takes an
+export of a web search instead: JSONL with question_id, url, title and text, in the order of the search. Topics come from a model
+with --topics model, or are the question, and the question with each option. What was found is in {TOPICS_FILE}.
 
 Four tests, as in MedRGB (arXiv:2411.09213): standard (0, 5 or 20 signal documents), sufficiency (5 or 20 documents, 0 to 100 %
 of them signal), integration (5 or 10, 20 to 100 % signal, with a sub-question for each signal document) and robustness (5 or 10
@@ -44,7 +83,8 @@ signal documents, 0 to 100 % of them correct, the others with a planted error). 
 question has fewer signal documents, its contexts are as large as these allow.
 
 Sub-questions and errors come from rules, which change an amount, a unit, a frequency, a negation or a direction of one statement,
-or with --facts model from a model. {about_calls("OUT.journal")}
+or with --facts model from a model, which changes the shortest stretch, or with --counterfactual rewritten the whole document.
+--preset medrgb: --topics model, --retriever medcpt, --facts model and --counterfactual rewritten. {about_calls("OUT.journal")}
 
 OUT gets {INSTANCES_FILE} and {MANIFEST_FILE}. The same source, options and seed give the same bytes, in whatever order the
 questions stand.
@@ -60,6 +100,10 @@ class BuildSource:
     pool: list[StressQuestion]
     report: BuildReport
 
+    def found(self, questions: list[StressQuestion]) -> BuildSource:
+        """The same with signal documents that were found; noise is then drawn from these."""
+        return BuildSource(questions, questions, self.report)
+
     @property
     def documents(self) -> int:
         """The signal documents of the questions that are built from."""
@@ -74,6 +118,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--documents", type=Path, metavar="FILE", help="JSONL with more signal documents, such as a retriever's results"
     )
+    _add_search_options(parser)
     parser.add_argument(
         "--tests", nargs="+", type=StressTest, choices=STRESS_TESTS, default=list(STRESS_TESTS), metavar="TEST",
         help=f"which tests: {', '.join(STRESS_TESTS)} (default: all)",
@@ -84,12 +129,33 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="a random sample of N questions; noise is drawn from all")
     parser.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of every draw (default: %(default)s)")
+    parser.add_argument("--facts", choices=(RULES, MODEL), help=f"what writes sub-questions and errors (default: {RULES})")
     parser.add_argument(
-        "--facts", choices=(RULES, MODEL), default=RULES, help="what writes sub-questions and errors (default: %(default)s)"
+        "--counterfactual", choices=(MINIMAL, REWRITTEN), help=f"how much of a document a model changes (default: {MINIMAL})"
     )
+    parser.add_argument("--preset", choices=tuple(PRESETS), help="medrgb: the choices of MedRGB for all steps")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts")
     add_call_options(parser, "instances")
     add_json(parser)
+
+
+def _add_search_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--library", type=Path, metavar="DIR|FILE", help="find the signal documents in this library")
+    parser.add_argument("--web", type=Path, metavar="FILE", help="find them in the pages of this export of a web search")
+    parser.add_argument("--topics", choices=(PARTS, MODEL), help=f"what to search for (default: {PARTS} of the question)")
+    parser.add_argument("--retriever", choices=RETRIEVERS, help=f"how to search (default: {BM25})")
+    parser.add_argument(
+        "--encoder",
+        metavar="NAME|DIR",
+        help="sentence model of dense; for medcpt, a folder with its two models (default: by name)",
+    )
+    parser.add_argument(
+        "--per-topic", type=count, default=PER_TOPIC, metavar="N", help="passages on each topic (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--signal", type=int, choices=range(LEAST, MOST + 1), default=MOST, metavar="N",
+        help=f"signal documents of a question, {LEAST} to {MOST} (default: %(default)s)",
+    )  # fmt: skip
 
 
 def _seed(text: str) -> int:
@@ -99,13 +165,65 @@ def _seed(text: str) -> int:
 def build(arguments: argparse.Namespace, settings: Settings) -> int:
     """`audit stress build SOURCE --out OUT`"""
     _require_empty(arguments.out)
+    _complete(arguments)
     source = _read_source(arguments, settings)
-    if arguments.facts == MODEL:
-        return _build_with_model(arguments, settings, source)
+    search = _search(arguments, settings, source.report)
+    if MODEL in (arguments.facts, arguments.topics):
+        return _build_with_model(arguments, settings, source, search)
     if arguments.emit_batch or arguments.collect or arguments.parse_again:
         raise AuditError("Rules make no calls. Nothing was written. Add --facts model, or leave out the options for a model.")
-    facts = rule_facts(source.questions, arguments.seed, source.report, pool=source.pool)
-    return _finish(arguments, source, facts, {"facts": RULES})
+    task = FactTask({}, "", source.questions, search, tokens={})
+    return _write(arguments, source, task, no_replies, {})
+
+
+def _complete(arguments: argparse.Namespace) -> None:
+    """Fill in what was not named, from the preset or by default. Raises AuditError where options contradict each other."""
+    preset = PRESETS.get(arguments.preset, {})
+    for name, value in preset.items():
+        named = getattr(arguments, name)
+        if named not in (None, value):
+            raise AuditError(
+                f"--preset {arguments.preset} means --{name} {value}, not {named}. Nothing was written. Leave out one of them."
+            )
+    require_one_way(arguments.documents, arguments.library, arguments.web)
+    searched = arguments.library or arguments.web
+    for name in ("topics", "retriever", "encoder"):
+        if getattr(arguments, name) and not searched:
+            raise AuditError(f"--{name} is about a search. Nothing was written. Name a --library or a --web export too.")
+    for name, value in (preset or DEFAULTS).items():
+        setattr(arguments, name, getattr(arguments, name) or value)
+    if not searched:
+        arguments.topics = PARTS
+    if arguments.counterfactual == REWRITTEN and arguments.facts == RULES:
+        raise AuditError("Rules change one statement. Nothing was written. Add --facts model to --counterfactual rewritten.")
+
+
+def _search(arguments: argparse.Namespace, settings: Settings, report: BuildReport) -> SignalSearch | None:
+    if not (arguments.library or arguments.web):
+        return None
+    chosen = SearchSettings(arguments.retriever, arguments.per_topic, arguments.signal)
+    folder, max_bytes = settings.data_dir.resolve() / "retrieval", settings.max_object_bytes
+    if arguments.web:
+        return web_search(arguments.web, max_bytes, chosen, _encoders(arguments, folder), report)
+    documents = read_library(arguments.library, max_bytes, report)
+    return library_search(documents, chosen, _encoders(arguments, folder), folder / "indexes")
+
+
+def _encoders(arguments: argparse.Namespace, folder: Path) -> tuple[Encoder, Encoder] | None:
+    """The encoders of questions and of passages; None: by words."""
+    if arguments.retriever == BM25:
+        return None
+    if arguments.retriever == MEDCPT:
+        questions, articles = medcpt_encoders(Path(arguments.encoder) if arguments.encoder else None)
+        return questions, cached_encoder(articles, folder / "vectors")
+    name = arguments.encoder or default_model()
+    if name is None:
+        raise AuditError(
+            "--retriever dense needs a sentence model, and none is installed. Nothing was written. Name one with --encoder, or "
+            f"search by words with --retriever {BM25}."
+        )
+    encoder = cached_encoder(sentence_encoder(name), folder / "vectors")
+    return encoder, encoder
 
 
 def _require_empty(folder: Path) -> None:
@@ -130,22 +248,48 @@ def _read_source(arguments: argparse.Namespace, settings: Settings) -> BuildSour
     return BuildSource(chosen, pool, report)
 
 
-def _build_with_model(arguments: argparse.Namespace, settings: Settings, source: BuildSource) -> int:
-    task = FactTask(load_fact_prompts(arguments.templates), model_for(arguments, settings), source.questions)
-    made_by = {"facts": MODEL, "model": task.model, "prompts": task.plan()["prompts"]}
+def _build_with_model(arguments: argparse.Namespace, settings: Settings, source: BuildSource, search: SignalSearch | None) -> int:
+    prompts, tokens = {}, {}
+    if arguments.topics == MODEL:
+        prompts, tokens = {TOPICS: load_topic_prompt(arguments.templates)}, {TOPICS: TOPIC_TOKENS}
+    if arguments.facts == MODEL:
+        prompts |= load_fact_prompts(arguments.templates, arguments.counterfactual)
+        tokens |= REPLY_TOKENS
+    task = FactTask(prompts, model_for(arguments, settings), source.questions, search, tokens=tokens)
+    made_by = {"model": task.model, "prompts": task.plan()["prompts"]}
+    expected = source.found(task.with_signal(no_replies, expected=True)) if search and arguments.dry_run else source
     return run_task(
         arguments,
         settings,
         task,
         sends="questions and their signal documents",
-        remarks=_size(source),
+        remarks=_size(expected),
         questions=len(source.questions),
-        documents=source.documents,
-        write=lambda replies, _: _finish(arguments, source, model_facts(task, replies, source.report), made_by),
+        documents=expected.documents,
+        write=lambda replies, _: _write(arguments, source, task, replies, made_by),
     )
 
 
-def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[str, Fact], made_by: Mapping[str, Any]) -> int:
+def _write(
+    arguments: argparse.Namespace, source: BuildSource, task: FactTask, replies: Replies, made_by: Mapping[str, Any]
+) -> int:
+    """Find the signal documents where there is a search, make the facts, and write the instances."""
+    topics = list(topic_records(task, replies, source.report)) if task.search else []
+    built = source.found(task.with_signal(replies)) if task.search else source
+    if arguments.facts == MODEL:
+        facts = model_facts(task, replies, source.report)
+    else:
+        facts = rule_facts(built.questions, arguments.seed, source.report, pool=built.pool)
+    return _finish(arguments, built, facts, topics, made_by)
+
+
+def _finish(
+    arguments: argparse.Namespace,
+    source: BuildSource,
+    facts: Mapping[str, Fact],
+    topics: Sequence[Mapping[str, Any]],
+    made_by: Mapping[str, Any],
+) -> int:
     """Build, write and print; or only count, with --dry-run."""
     chosen = BuildSettings(arguments.seed, tuple(arguments.tests), tuple(arguments.shares))
     summary = BuildSummary(source.report)
@@ -153,22 +297,36 @@ def _finish(arguments: argparse.Namespace, source: BuildSource, facts: Mapping[s
     about = {
         "title": "Instances of stress tests", "source": source_record(arguments.source), "questions": len(source.questions),
         "signal_documents": source.documents, "documents_with_fact": len(facts), "edits": kinds_of_edit(facts),
-        "seed": arguments.seed, "tests": list(map(str, arguments.tests)), "shares": arguments.shares, **made_by,
+        "seed": arguments.seed, "tests": list(map(str, arguments.tests)), "shares": arguments.shares,
+        "facts": arguments.facts, **_made_from(arguments), **made_by,
     }  # fmt: skip
-    if arguments.documents:
-        about["documents"] = source_record(arguments.documents)
     if arguments.dry_run:
         for instance in instances:
             summary.count(instance)
         total, last = sum(cell.instances for cell in summary.cells.values()), "Nothing was written (--dry-run)."
     else:
-        total = write_build(arguments.out, instances, summary, about)
+        total = write_build(arguments.out, instances, summary, about, topics)
         ask = f"Ask a model with: audit stress run {shlex.quote(str(arguments.out))}"
         last = f"{total:,} instances: {arguments.out / INSTANCES_FILE}. {ask}"
-    lines = [_size(source), _fact_line(facts), _table(summary), *source.report.summary_lines(), last]
+    lines = [_size(source), _fact_line(facts), _table(summary), *_report_lines(arguments, source), last]
     result = {**about, "instances": total, "contexts": summary.records(), "left_out": source.report.record()}
     print_result(arguments, "\n".join(lines), result)
     return FINDINGS if source.report.counts else OK
+
+
+def _report_lines(arguments: argparse.Namespace, source: BuildSource) -> list[str]:
+    """What was left out; where no question has a document, one sentence says so for all contexts."""
+    if source.documents:
+        return source.report.summary_lines()
+    return [no_document_sentence(arguments.source), *source.report.summary_lines(but=(NO_SIGNAL, NO_NOISE, NO_FACT))]
+
+
+def _made_from(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The entries of the manifest on where signal documents and wrong ones come from."""
+    files = {name: source_record(path) for name in ("documents", "library", "web") if (path := getattr(arguments, name))}
+    names = ("topics", "retriever", "encoder", "per_topic", "signal") if arguments.library or arguments.web else ()
+    found = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    return files | found | ({"counterfactual": arguments.counterfactual} if arguments.facts == MODEL else {})
 
 
 def _size(source: BuildSource) -> str:

@@ -17,7 +17,7 @@ from audit.pipeline.llm.item_task import ItemTask
 from audit.pipeline.llm.summary import Summary
 from audit.pipeline.llm.tasks import Replies
 from audit.pipeline.stress.instances import StressInstance
-from audit.pipeline.stress.running.prompts import load_stress_prompts
+from audit.pipeline.stress.running.prompts import MEDRGB, load_stress_prompts
 from audit.pipeline.stress.running.readers import READER_NAMES, readers
 from audit.pipeline.stress.running.run_stress import (
     REPLIES_FILE,
@@ -35,9 +35,11 @@ from audit.vocabulary import STRESS_TESTS, SystemMode
 ALL = "all"
 ABOUT = f"""Four tests, one call for each instance, temperature 0. standard: reasons and an option. sufficiency: which
 documents are relevant or noise, and an option or insufficient. integration: short answers to sub-questions, then the option.
-robustness: which documents are factual or wrong, right short answers, and the option. Replies obey a strict JSON schema with the
-reasons first. Documents, questions and options were written by others: they are inside tags that they cannot close, each document
-on one line, and whatever they ask for, the reply can be nothing but what the schema has.
+robustness: which documents are factual or wrong, right short answers, and the option. A short answer names the document that it
+is about. Replies obey a strict JSON schema with the reasons first; --preset medrgb gives the instructions of MedRGB
+(arXiv:2411.09213): without a relevant document a model may answer from its own knowledge if it is certain, and the reasons follow
+what is said of documents and sub-questions. Documents, questions and options were written by others: they are inside tags that
+they cannot close, each document on one line, and whatever they ask for, the reply can be nothing but what the schema has.
 
 {about_calls("RELEASE.stress.MODEL.journal")}
 
@@ -71,6 +73,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "--shares", nargs="+", type=count_or_zero, default=[], metavar="P", help="only these shares of signal, in percent"
     )
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N questions")
+    parser.add_argument("--preset", choices=(MEDRGB,), help="medrgb: the instructions and the order of replies of MedRGB")
     parser.add_argument(
         "--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as stress_sufficiency.md"
     )
@@ -85,6 +88,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     chosen = InstanceFilter(arguments.tests, arguments.sizes, arguments.shares, arguments.limit).choose(stress_input.instances)
     if not chosen:
         raise AuditError(f"{arguments.release} has no instance of these tests, sizes and shares. Nothing was asked.")
+    if arguments.readers and arguments.preset:
+        raise AuditError("Readers without a model have no prompts. Nothing was asked. Leave out --preset or --readers.")
     if arguments.readers:
         return _run_readers(arguments, settings, stress_input, chosen)
     task = _task(arguments, settings, chosen)
@@ -110,7 +115,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _task(arguments: argparse.Namespace, settings: Settings, chosen: Sequence[StressInstance]) -> ItemTask[StressInstance]:
-    prompts = load_stress_prompts(arguments.templates)
+    prompts = load_stress_prompts(arguments.templates, arguments.preset)
     folder: Path = arguments.release.resolve()
     # The journal may be needed to find the model's name, which in turn names the journal
     arguments.out = folder.with_name(f"{folder.name}.stress.{_file_name(arguments.system_id or settings.judge_model or '')}")

@@ -73,8 +73,8 @@ def sentence_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISI
     Raises EmbeddingError when the model cannot be found or a known name comes with other weights than its authors', and
     MissingLibraryError, here or at the first call of `encode`, without the library.
     """
-    folder = _model_folder(model)
-    weights_digest = _weights_digest(folder, model)
+    folder = model_folder(model)
+    weights = weights_digest(folder, model)
     loaded: list[Any] = []
 
     def encode(phrases: Sequence[str], progress: Progress = no_progress) -> Vectors:
@@ -89,8 +89,8 @@ def sentence_encoder(model: str, threads: int = 1, precision: str = FULL_PRECISI
         return np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32)
 
     full = precision == FULL_PRECISION
-    digest = weights_digest if full else hashlib.sha256(f"{weights_digest} {precision}".encode()).hexdigest()
-    return Encoder(MINILM if weights_digest == PINNED_WEIGHTS[MINILM] else model, digest, encode)
+    digest = weights if full else hashlib.sha256(f"{weights} {precision}".encode()).hexdigest()
+    return Encoder(MINILM if weights == PINNED_WEIGHTS[MINILM] else model, digest, encode)
 
 
 def supports_bfloat16() -> bool:
@@ -117,7 +117,8 @@ def _packaged_minilm() -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def _model_folder(model: str) -> Path:
+def model_folder(model: str) -> Path:
+    """The folder of a sentence model by name or folder. Raises EmbeddingError where it cannot be found."""
     if Path(model).is_dir():
         return Path(model)
     packaged = _packaged_minilm() if model in (MINILM, MINILM.rpartition("/")[2]) else None
@@ -139,7 +140,8 @@ def first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:120]
 
 
-def _weights_digest(folder: Path, model: str) -> str:
+def weights_digest(folder: Path, model: str) -> str:
+    """The sha256 of the weights in a folder. Raises EmbeddingError where it has none, or others than the authors published."""
     weights = next((folder / name for name in WEIGHT_FILES if (folder / name).is_file()), None)
     if weights is None:
         raise EmbeddingError(

@@ -48,6 +48,7 @@ class StressInstance:
     size          the requested number of documents; the context has fewer where the question has few signal documents
     documents     in the order in which they are shown
     dataset       the data set of the question
+    retrieval     how its documents were found: offline (in a library) or online (on the web); None: they came with it
     """
 
     instance_id: str
@@ -61,6 +62,7 @@ class StressInstance:
     documents: tuple[StressDocument, ...] = ()
     dataset: str | None = None
     seed: int | None = None
+    retrieval: str | None = None
 
     def record(self) -> dict[str, Any]:
         """The instance as a record of stress_instances.jsonl."""
@@ -68,6 +70,7 @@ class StressInstance:
             "instance_id": self.instance_id, "test": str(self.test), "question_id": self.question_id, "question": self.question,
             "options": dict(self.options), "gold": self.gold, "signal_share": self.signal_share, "size": self.size,
             "documents": [document.record() for document in self.documents], "dataset": self.dataset, "seed": self.seed,
+            **({"retrieval": self.retrieval} if self.retrieval else {}),
         }  # fmt: skip
 
 

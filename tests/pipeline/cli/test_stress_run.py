@@ -36,14 +36,38 @@ def test_every_instance_is_asked_once_and_the_release_can_be_loaded(tmp_path, mo
     assert {entry["document_id"] for entry in record["documents"]} == {"d0", "e0~"}
     assert {entry["call"] for entry in record["documents"]} <= {"factual", "wrong"}
     assert len(record["sub_answers"]) == 2
+    # 0: none of them
+    assert {entry.get("read_from") for entry in record["sub_answers"]} <= {"d0", "e0~", None}
     assert record["choice"] in OPTIONS
-    assert record["usage"]["prompt"].startswith("stress_robustness-1@")
+    assert record["usage"]["prompt"].startswith("stress_robustness-2@")
     loaded = load(folder, tmp_path / "data")
     assert loaded.run.report["clean"]
     with open_store(loaded.run.path) as con:
         assert rows(con, "select count(*), count(choice) + count(*) filter (insufficient) from stress_replies") == [(12, 12)]
         assert rows(con, "select system_id, model, mode from systems") == [("judge-2", "judge-2", "retrieval")]
         assert set(stress_curves(con)["measure"]) >= {"accuracy", "noise_detection", "error_detection", "sub_f1"}
+
+
+def test_the_preset_has_its_own_instructions_and_the_reasons_after_the_calls(tmp_path, model_server):
+    folder = built_release(tmp_path / "release")
+    assert stress_run(folder, "--preset", "medrgb") == 0
+    prompts = {record["test"]: replies_in(folder)[record["instance_id"]]["usage"]["prompt"] for record in instances_of(folder)}
+    assert {test: name.partition("-1@")[0].partition("-2@")[0] for test, name in prompts.items()} == {
+        "standard": "stress_standard", "sufficiency": "medrgb_sufficiency", "integration": "medrgb_integration",
+        "robustness": "medrgb_robustness",
+    }  # fmt: skip
+    schemas = [body["response_format"]["json_schema"]["schema"] for body in model_server.bodies]
+    orders = {tuple(schema["properties"]) for schema in schemas if schema["title"] == "robustness"}
+    assert orders == {("documents", "sub_answers", "reasoning", "choice")}
+
+
+def test_readers_have_no_preset(tmp_path, capsys):
+    assert stress_run(built_release(tmp_path / "release"), "--readers", "coin", "--preset", "medrgb") == 2
+    assert "Readers without a model have no prompts" in capsys.readouterr().err
+
+
+def instances_of(folder: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (folder / "stress_instances.jsonl").read_text().splitlines()]
 
 
 def test_the_same_command_again_asks_nothing_and_changes_nothing(tmp_path, model_server):

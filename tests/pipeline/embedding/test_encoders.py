@@ -70,7 +70,7 @@ def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
 
 def test_other_weights_under_a_known_name_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"not those")
-    monkeypatch.setattr(encoders, "_model_folder", lambda _: tmp_path)
+    monkeypatch.setattr(encoders, "model_folder", lambda _: tmp_path)
     with pytest.raises(EmbeddingError, match="but the weights of sentence-transformers/all-MiniLM-L6-v2 have 53aa51172d14"):
         sentence_encoder(MINILM)
 

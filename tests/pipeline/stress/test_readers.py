@@ -51,11 +51,14 @@ def analytic(reader: str, test: str, measure: str, p: float) -> float | None:
         "noise_detection": {"oracle": 1.0, "copycat": p, "insufficient": 1 - p, "coin": 0.5},
         "error_detection": {"oracle": 1.0, "copycat": p, "insufficient": 1 - p, "coin": 0.5},
         "sub_exact": {"oracle": 1.0, "copycat": p if test == "robustness" else 1.0, "coin": 0.5},
+        "sub_document": {"oracle": 1.0, "copycat": 1.0, "coin": 1 / DOCUMENTS},
     }[measure]  # fmt: skip
     return known.get(reader, 0.0 if measure == "insufficient" else None)
 
 
-@pytest.mark.parametrize("measure", ["accuracy", "insufficient", "noise_detection", "error_detection", "sub_exact"])
+@pytest.mark.parametrize(
+    "measure", ["accuracy", "insufficient", "noise_detection", "error_detection", "sub_exact", "sub_document"]
+)
 @pytest.mark.parametrize("reader", READER_NAMES)
 def test_a_reader_reproduces_its_analytic_curve(curves, reader, measure):
     own = curves[(curves["system_id"] == reader) & (curves["measure"] == measure)]

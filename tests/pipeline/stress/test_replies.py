@@ -31,8 +31,8 @@ def instance(test: StressTest = StressTest.ROBUSTNESS, **others: Any) -> StressI
 
 FORM = StressReplyForm.of(instance())
 SOUND = {
-    "reasoning": "Because.", "documents": {"1": "factual", "2": "wrong"}, "sub_answers": {"1": "3 days", "2": "2 mg"},
-    "choice": "A",
+    "reasoning": "Because.", "documents": {"1": "factual", "2": "wrong"},
+    "sub_answers": {"1": {"document": 1, "answer": "3 days"}, "2": {"document": 2, "answer": "2 mg"}}, "choice": "A",
 }  # fmt: skip
 
 
@@ -62,8 +62,9 @@ def test_the_schema_allows_no_other_letter_no_missing_and_no_second_call():
 
 def test_a_sound_reply_is_strict():
     assert parsed(SOUND) == StressReply(
-        "A", False, "Because.", {1: DocumentCall.FACTUAL, 2: DocumentCall.WRONG}, {1: "3 days", 2: "2 mg"}, Parse.STRICT
-    )
+        "A", False, "Because.", {1: DocumentCall.FACTUAL, 2: DocumentCall.WRONG}, {1: "3 days", 2: "2 mg"}, Parse.STRICT,
+        read_from={1: 1, 2: 2},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -165,6 +166,27 @@ def test_faulty_calls_are_counted_and_the_others_stay():
     assert reply.calls == {2: DocumentCall.WRONG}
     assert reply.faults["documents: not as asked for"] == reply.faults["documents: missing"] == 1
     assert reply.faults["sub_answers: missing"] == 2
+
+
+@pytest.mark.parametrize("test", STRESS_TESTS)
+def test_as_in_medrgb_the_reasons_come_before_the_choice_alone(test):
+    form = StressReplyForm.of(instance(test), reasons_first=False)
+    assert StressReplyForm.from_schema(form.schema(test)) == (
+        form if test != StressTest.STANDARD else StressReplyForm.of(instance(test))
+    )
+    assert [*form.schema(test)["properties"]][-2:] == ["reasoning", "choice"]
+    assert load_stress_prompts(preset="medrgb")[test].form.purpose == test
+
+
+def test_a_sub_answer_may_be_from_no_document_or_from_one_that_is_not_there():
+    answers = {"1": {"document": 0, "answer": "3 days"}, "2": {"document": 5, "answer": "2 mg"}}
+    reply = parsed(SOUND | {"sub_answers": answers})
+    assert (reply.sub_answers, reply.read_from) == ({1: "3 days", 2: "2 mg"}, {})
+    assert reply.faults == {"sub_answers: no such document": 1}
+    bare = parsed(SOUND | {"sub_answers": {"1": "3 days", "2": 2}})
+    assert (bare.sub_answers, bare.read_from, bare.faults) == ({1: "3 days", 2: "2"}, {}, {})
+    listed = parsed(SOUND | {"sub_answers": [{"sub_question": 2, "document": "Document 1", "answer": "2 mg"}]})
+    assert (listed.sub_answers, listed.read_from) == ({2: "2 mg"}, {2: 1})
 
 
 def test_declining_is_a_choice_of_its_own_and_an_open_question_is_answered_in_words():

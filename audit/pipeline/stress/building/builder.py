@@ -21,9 +21,10 @@ from audit.pipeline.stress.building.contexts import (
     shares_of,
 )
 from audit.pipeline.stress.building.draws import rank
-from audit.pipeline.stress.building.facts import Fact
+from audit.pipeline.stress.building.facts import REWRITTEN, Fact
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion
 from audit.pipeline.stress.instances import INSTANCES_FILE, StressDocument, StressInstance
+from audit.text.edits import TextEdit
 from audit.vocabulary import STRESS_TESTS, StressTest
 
 EDITED = "~edited"
@@ -141,13 +142,18 @@ class _QuestionSource:
             return correct
         return replace(
             correct, document_id=f"{document.document_id}{EDITED}", text=fact.edit.text, is_factual=False,
-            edited_from=document.document_id, edit=fact.edit.record(),
+            edited_from=document.document_id, edit=_edit_record(fact.edit),
         )  # fmt: skip
 
     def shuffled(self, documents: list[StressDocument]) -> tuple[StressDocument, ...]:
         """The documents in random order. A set always has the same order, so equal contexts need one request."""
         names = " ".join(sorted(document.document_id for document in documents))
         return tuple(sorted(documents, key=lambda document: rank("order", self.seed, names, document.document_id)))
+
+
+def _edit_record(edit: TextEdit) -> dict[str, Any]:
+    # Of a document that was rewritten as a whole, both texts are there already, under their ids
+    return {"kind": edit.kind} if edit.kind == REWRITTEN else edit.record()
 
 
 def _draw_for_rounding(sources: Sequence[_QuestionSource]) -> None:
@@ -210,7 +216,7 @@ def _instance(
 ) -> StressInstance:
     return StressInstance(
         f"{test}-{size}-{share}-{question.question_id}", test, question.question_id, question.question, question.gold,
-        share, size, dict(question.options), documents, question.dataset, seed,
+        share, size, dict(question.options), documents, question.dataset, seed, question.retrieval,
     )  # fmt: skip
 
 
@@ -222,14 +228,21 @@ def kinds_of_edit(facts: Mapping[str, Fact]) -> dict[str, int]:
 # -- files ---------------------------------------------------------------------------------------------------
 # The instances, and a manifest that describes them and lists what was left out.
 
-MANIFEST_FILE = "manifest.json"
+MANIFEST_FILE, TOPICS_FILE = "manifest.json", "stress_topics.jsonl"
 
 
-def write_build(folder: Path, instances: Iterable[StressInstance], summary: BuildSummary, about: Mapping[str, Any]) -> int:
+def write_build(
+    folder: Path,
+    instances: Iterable[StressInstance],
+    summary: BuildSummary,
+    about: Mapping[str, Any],
+    topics: Sequence[Mapping[str, Any]] = (),
+) -> int:
     """Write the instances and the manifest into a new or empty folder, complete or not at all; returns how many instances.
 
     about  further entries of the manifest: source, data set, settings. It has no date, so the same build gives the
            same bytes
+    topics  of each question, with the documents that they found; written where there are any
 
     Raises AuditError where the folder cannot be written or is not empty.
     """
@@ -239,6 +252,8 @@ def write_build(folder: Path, instances: Iterable[StressInstance], summary: Buil
             digest = sha256_of(draft / INSTANCES_FILE)
             counts = {"instances": count, "instances_sha256": digest, "contexts": summary.records()}
             manifest = {**about, **counts, "left_out": summary.report.record()}
+            if topics:
+                (draft / TOPICS_FILE).write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in topics), "utf-8")
             (draft / MANIFEST_FILE).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise AuditError(

@@ -25,6 +25,8 @@ RULES: tuple[Callable[[str, int, int], Iterator[Replacement]], ...] = (
     direction_replacements,
 )
 GAP = "____"
+REWRITTEN = "rewritten"
+"""The kind of an edit that replaces the whole document."""
 NO_RULE = "document without a statement that a rule can change"
 # Of a long statement, only the words around the gap are shown
 WORDS_AROUND = 30
@@ -37,7 +39,7 @@ class Fact:
     """The content of one statement as a question, with the answers of the document and of its edited copy.
 
     sub_answer   a string of the document, `false_answer` a string of the edited document
-    edit         the edit, whose kind is one of `replacements.KINDS` (or "model")
+    edit         the edit, whose kind is one of `replacements.KINDS` (or "model", REWRITTEN)
     """
 
     sub_question: str

@@ -32,6 +32,7 @@ class StressQuestion:
 
     options  letter -> text; empty for an open question
     gold     the letter of the right option, or the answer's text
+    retrieval  how the documents were found; None: they came with it
     topic    questions with the same topic are one question put to several handbooks, so none is noise for another
     """
 
@@ -42,6 +43,7 @@ class StressQuestion:
     documents: tuple[SignalDocument, ...] = ()
     dataset: str | None = None
     topic: str | None = None
+    retrieval: str | None = None
 
 
 @dataclass
@@ -58,10 +60,12 @@ class BuildReport:
         if len(sentences) < MAX_EXAMPLES:
             sentences.append(sentence)
 
-    def summary_lines(self) -> list[str]:
-        """A line for each reason, followed by the first cases."""
+    def summary_lines(self, but: tuple[str, ...] = ()) -> list[str]:
+        """A line for each reason, followed by the first cases; without reasons that begin with one of `but`."""
         lines = []
         for reason, count in self.counts.most_common():
+            if reason.startswith(but):
+                continue
             lines += [f"{reason}: {count:,}", *(f"  {sentence}" for sentence in self.examples[reason])]
         return lines
 

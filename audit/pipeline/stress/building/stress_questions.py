@@ -85,7 +85,7 @@ def _pubmedqa(content: Mapping[str, Any], path: Path) -> Iterator[Place]:
         texts = contexts if isinstance(contexts, list) else []
         yield f"{path.name}, {pmid}", {
             "question_id": f"pubmed-{pmid}", "question": record.get("QUESTION"), "options": YES_NO_MAYBE,
-            "gold": record.get("final_decision"),
+            "gold": record.get("final_decision"), "dataset": "pubmedqa",
             "documents": [{"document_id": f"{pmid}-{number}", "text": text} for number, text in enumerate(texts)],
         }  # fmt: skip
 

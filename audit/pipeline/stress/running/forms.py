@@ -23,24 +23,32 @@ MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 @dataclass(frozen=True)
 class StressReplyForm:
-    """The requested reply: the letters of the options (none: an open question), and the numbers of calls and sub-answers."""
+    """The requested reply: the letters of the options (none: an open question), and the numbers of calls and sub-answers.
+
+    shown          documents from which a sub-answer may be; 0 without sub-questions
+    reasons_first  False: after the calls and sub-answers, as in MedRGB
+    """
 
     letters: tuple[str, ...]
     may_decline: bool
     documents: int
     calls: tuple[DocumentCall, ...]
     sub_questions: int
+    shown: int = 0
+    reasons_first: bool = True
 
     @classmethod
-    def of(cls, instance: StressInstance) -> StressReplyForm:
+    def of(cls, instance: StressInstance, *, reasons_first: bool = True) -> StressReplyForm:
         """The form of a reply to an instance."""
-        calls = STRESS_CALLS.get(instance.test, ())
+        calls, sub_questions = STRESS_CALLS.get(instance.test, ()), len(sub_questions_of(instance))
         return cls(
             tuple(instance.options),
             instance.test == StressTest.SUFFICIENCY,
             len(instance.documents) if calls else 0,
             calls,
-            len(sub_questions_of(instance)),
+            sub_questions,
+            len(instance.documents) if sub_questions else 0,
+            reasons_first,
         )
 
     @classmethod
@@ -49,16 +57,19 @@ class StressReplyForm:
         parts = schema["properties"]
         allowed = parts["choice"].get("enum", ())
         calls = list(parts.get("documents", {}).get("properties", {}).values())
+        answers = list(parts.get("sub_answers", {}).get("properties", {}).values())
         return cls(
             tuple(letter for letter in allowed if letter != INSUFFICIENT),
             schema["title"] == StressTest.SUFFICIENCY,
             len(calls),
             tuple(DocumentCall(call) for call in calls[0]["enum"]) if calls else (),
-            len(parts.get("sub_answers", {}).get("properties", {})),
+            len(answers),
+            max(answers[0]["properties"]["document"]["enum"]) if answers else 0,
+            next(iter(parts)) == "reasoning",
         )
 
     def schema(self, test: StressTest) -> dict[str, Any]:
-        """The JSON Schema: the reasons come first and the choice last, because a model writes the keys in this order.
+        """The JSON Schema: the reasons come before the choice, because a model writes the keys in this order.
 
         Calls and sub-answers are objects with a key for each number, so none can be missing or given twice.
         """
@@ -77,11 +88,15 @@ class StressReplyModel(ReplyModel):
 @lru_cache(256)
 def reply_model(form: StressReplyForm) -> type[StressReplyModel]:
     """The model of the replies of a form."""
-    parts = {"reasoning": _text(MAX_REASONING)}
+    reasoning = {"reasoning": _text(MAX_REASONING)}
+    parts: dict[str, Any] = dict(reasoning) if form.reasons_first else {}
     if form.documents:
         parts["documents"] = _numbered(form.documents, annotated(tuple(map(str, form.calls))))
     if form.sub_questions:
-        parts["sub_answers"] = _numbered(form.sub_questions, _text(MAX_SUB_ANSWER))
+        document = annotated(tuple(range(form.shown + 1)))
+        answer = create_model("SourcedShortAnswer", __base__=ReplyModel, document=document, answer=_text(MAX_SUB_ANSWER))
+        parts["sub_answers"] = _numbered(form.sub_questions, answer)
+    parts |= reasoning
     choices = (*form.letters, *([INSUFFICIENT] if form.may_decline else []))
     parts["choice"] = annotated(choices) if form.letters else _text(MAX_ANSWER)
     return create_model("StressReply", __base__=StressReplyModel, **parts)

@@ -24,14 +24,22 @@ def _fields(test: StressTest) -> tuple[str, ...]:
     return (*FIELDS, "sub_questions") if test in WITH_SUB_QUESTIONS else FIELDS
 
 
-# The schema of a call depends on its instance; here it is empty, and a journal is bound to the wording
-FORMS = {test: PromptForm(f"stress_{test}", str(test), _fields(test), {}) for test in STRESS_TESTS}
+MEDRGB = "medrgb"
+"""The preset with the instructions and the order of the replies of MedRGB."""
+AS_MEDRGB = {test: f"{MEDRGB}_{test}" for test in STRESS_TESTS if test != StressTest.STANDARD}
+"""Test -> template of that preset; the standard test is the same."""
 
 
-def load_stress_prompts(folder: Path | None = None) -> dict[StressTest, Prompt]:
-    """The prompt of each test, from `folder` if it has one. Raises AuditError if a template cannot be used."""
-    prompts = load_templates(FORMS.values(), __package__, folder)
-    return {test: prompts[form.name] for test, form in FORMS.items()}
+def load_stress_prompts(folder: Path | None = None, preset: str | None = None) -> dict[StressTest, Prompt]:
+    """The prompt of each test, from `folder` if it has one; `preset`: MEDRGB, or None for ours.
+
+    Raises AuditError if a template cannot be used.
+    """
+    names = {test: f"stress_{test}" for test in STRESS_TESTS} | (AS_MEDRGB if preset else {})
+    # The schema of a call depends on its instance; here it is empty, and a journal is bound to the wording
+    forms = {test: PromptForm(name, str(test), _fields(test), {}) for test, name in names.items()}
+    prompts = load_templates(forms.values(), __package__, folder)
+    return {test: prompts[form.name] for test, form in forms.items()}
 
 
 def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
@@ -45,7 +53,8 @@ def stress_call(prompt: Prompt, model: str, instance: StressInstance) -> Call:
         "options": "\n".join(options) or NO_OPTIONS,
         "sub_questions": "\n".join(asked) or NO_SUB_QUESTIONS,
     }
-    schema = StressReplyForm.of(instance).schema(instance.test)
+    form = StressReplyForm.of(instance, reasons_first=prompt.name not in AS_MEDRGB.values())
+    schema = form.schema(instance.test)
     return replace(prompt, form=replace(prompt.form, schema=schema)).call(model, instance.question_id, texts)
 
 

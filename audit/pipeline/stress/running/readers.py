@@ -10,7 +10,8 @@
 
 Over questions, oracle has accuracy 1 from the first signal document on and says insufficient at p = 0; copycat has accuracy
 and detection p, sub-answers exact 1 in integration and p in robustness; closed_book is flat; insufficient has accuracy 0 and
-detection 1 - p; coin has accuracy 1/k over k options, and detection 1/2.
+detection 1 - p; coin has accuracy 1/k over k options, and detection 1/2. Oracle and copycat name the right document of each
+sub-answer, coin any of the m that are shown (1/m).
 """
 
 from __future__ import annotations
@@ -58,14 +59,15 @@ def _reply(
     choice: str | None,
     call: Callable[[StressDocument], DocumentCall] | None = None,
     sub_answer: Callable[[StressDocument], str | None] | None = None,
+    read_from: Callable[[StressDocument], StressDocument] = lambda asked: asked,
 ) -> StressReply:
-    """A reply with a choice (None: insufficient), the calls on documents that the test requires, and sub-answers."""
+    """A reply with a choice (None: insufficient), the calls on documents that the test requires, and sub-answers with sources."""
     form = StressReplyForm.of(instance)
     called = {number: call(one) for number, one in enumerate(instance.documents, 1)} if call and form.documents else {}
-    answers = {number: sub_answer(one) for number, one in enumerate(sub_questions_of(instance), 1)} if sub_answer else {}
-    return StressReply(
-        choice, choice is None, None, called, {number: text for number, text in answers.items() if text}, Parse.RULES
-    )
+    asked = dict(enumerate(sub_questions_of(instance), 1)) if sub_answer else {}
+    answers = {number: text for number, one in asked.items() if sub_answer and (text := sub_answer(one))}
+    places = {number: instance.documents.index(read_from(asked[number])) + 1 for number in answers}
+    return StressReply(choice, choice is None, None, called, answers, Parse.RULES, read_from=places)
 
 
 def _called(instance: StressInstance, sound: bool) -> DocumentCall:
@@ -115,6 +117,7 @@ def _coin(instance: StressInstance, drawn: random.Random) -> StressReply:
         drawn.choice(letters) if letters else None,
         lambda _: _called(instance, drawn.random() < 0.5),
         lambda one: drawn.choice([one.sub_answer, one.false_answer or "unknown"]),
+        lambda _: drawn.choice(instance.documents),
     )
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyReading
@@ -37,6 +37,7 @@ NAMED = re.compile(
 )
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:)]?")
 LETTER_AND_WORDS = re.compile(r"[(\[]?([A-Za-z])(?:[)\]]?\s*[.:)–—-]\s*|[)\]]?\s+)(.+)", re.DOTALL)
+SUB_ANSWER_KEYS = ("document", "answer")
 NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
 
@@ -46,6 +47,7 @@ class StressReply:
 
     choice       letter, or the text of an open answer; None: insufficient, or unreadable
     reason       why no choice could be read; None where one was, or where it says insufficient
+    read_from    sub-question -> the document that its answer is said to be from; no entry: none, or not stated
     faults       fault of calls and sub-answers -> how often it occurred
     """
 
@@ -57,6 +59,7 @@ class StressReply:
     parse: Parse = Parse.NONE
     reason: str | None = None
     faults: Mapping[str, int] = field(default_factory=dict)
+    read_from: Mapping[int, int] = field(default_factory=dict)
 
 
 def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
@@ -72,12 +75,17 @@ def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) 
     choices = {_choice(record["choice"], form, options) for record in records if "choice" in record}
     faults: Counter[str] = Counter()
     calls = _entries_by_number(records, "documents", form.documents, faults, _call_of(form))
-    sub_answers = _entries_by_number(records, "sub_answers", form.sub_questions, faults, _short_answer)
+    answers: dict[int, SourcedShortAnswer] = _entries_by_number(records, "sub_answers", form.sub_questions, faults, _sub_answer)
+    places = {number: answer.document for number, answer in answers.items() if answer.document is not None}
+    if wrong := sum(not 0 <= place <= form.shown for place in places.values()):
+        faults["sub_answers: no such document"] = wrong
     choice, insufficient, reason = _decided(choices, reading.cut)
     as_asked = tuple(reading.found[0]) == tuple(reply_model(form).model_fields)
     return StressReply(
-        choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls, sub_answers,
+        choice, insufficient, clean_text(records[-1].get("reasoning"), MAX_TEXT), calls,
+        {number: answer.text for number, answer in answers.items()},
         Parse.STRICT if reading.whole and as_asked and not (faults or reason) else Parse.LENIENT, reason, faults,
+        {number: place for number, place in places.items() if 1 <= place <= form.shown},
     )  # fmt: skip
 
 
@@ -155,10 +163,20 @@ def _call_of(form: StressReplyForm) -> Callable[[Any], DocumentCall | None]:
     return read
 
 
-def _short_answer(value: Any) -> str | None:
+class SourcedShortAnswer(NamedTuple):
+    """The answer to a sub-question, and the number of the document that it is said to be from; 0: none, None: not stated."""
+
+    text: str
+    document: int | None
+
+
+def _sub_answer(value: Any) -> SourcedShortAnswer | None:
+    named = value if isinstance(value, Mapping) else {"answer": value}
+    answer = named.get("answer")
     # An amount may come as a number
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return clean_text(str(value) if number else value, MAX_SUB_ANSWER)
+    number = isinstance(answer, int | float) and not isinstance(answer, bool)
+    text = clean_text(str(answer) if number else answer, MAX_SUB_ANSWER)
+    return SourcedShortAnswer(text, _number(named.get("document"))) if text else None
 
 
 def _entries_by_number(
@@ -190,8 +208,11 @@ def _entries(value: Any) -> Iterator[tuple[int | None, Any]]:
         yield from ((_number(key), content) for key, content in value.items())
     for entry in value if isinstance(value, list) else []:
         parts = list(entry.values()) if isinstance(entry, Mapping) else []
+        others = [part for name, part in entry.items() if name not in SUB_ANSWER_KEYS] if parts else []
         if len(parts) == 2:
             yield _number(parts[0]), parts[1]
+        elif len(others) == 1 and len(parts) == 1 + len(SUB_ANSWER_KEYS):
+            yield _number(others[0]), entry
         else:
             yield None, entry
 

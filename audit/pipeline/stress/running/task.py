@@ -45,8 +45,11 @@ def stress_task(
 
 
 def _has_choice(call: Call, reply: Reply, options: Mapping[str, str]) -> bool:
-    form = StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
-    return read_reply(reply, form, options).reason is None
+    return read_reply(reply, _form_of(call), options).reason is None
+
+
+def _form_of(call: Call) -> StressReplyForm:
+    return StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
 
 
 def _reply_tokens(instances: Sequence[StressInstance]) -> float:
@@ -60,7 +63,7 @@ def model_records(task: ItemTask[StressInstance], system_id: str, replies: Repli
         if reply is None:
             summary.count(not_asked=1)
             continue
-        parsed = read_reply(reply, StressReplyForm.of(instance), instance.options)
+        parsed = read_reply(reply, _form_of(call), instance.options)
         _count(summary, parsed)
         usage = {**usage_record([reply]), "prompt": task.prompts[call.purpose].title}
         yield reply_record(instance, system_id, parsed) | {"usage": usage}
@@ -97,7 +100,12 @@ def reply_record(instance: StressInstance, system_id: str, reply: StressReply) -
             {"document_id": documents[number - 1].document_id, "call": str(call)} for number, call in sorted(reply.calls.items())
         ],
         "sub_answers": [
-            {"document_id": asked[number - 1].document_id, "answer": text} for number, text in sorted(reply.sub_answers.items())
+            {
+                "document_id": asked[number - 1].document_id,
+                "answer": text,
+                **({"read_from": documents[place - 1].document_id} if (place := reply.read_from.get(number)) else {}),
+            }
+            for number, text in sorted(reply.sub_answers.items())
         ],
         **({"unread_reason": reply.reason} if reply.reason else {}),
     }
