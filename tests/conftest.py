@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from tests.support.label_stores import create_or_copy
+from tests.support import label_stores, loading
 from tests.support.llm.real_server import NoServerError, real_server
-from tests.support.loading import BASE
 from tests.support.once import made_once
 from tests.support.sides import DASHBOARD, SIDES, hide_pipeline, other_side
 from tests.support.tiny import release_from
@@ -146,10 +145,11 @@ NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def label_stores_begin_as_copies() -> Iterator[None]:
-    """What commands and pages open in this process; other processes create theirs."""
+def stores_begin_as_copies() -> Iterator[None]:
+    """Those of labels and of releases that this process makes; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.label_store.engine._create", create_or_copy)
+        patch.setattr("annotation.label_store.engine._create", label_stores.create_or_copy)
+        patch.setattr("audit.store.load.create_store", loading.create_or_copy)
         yield
 
 
@@ -188,7 +188,7 @@ def make_demo(folder: Path, *options: str) -> None:
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
     """The folder of a sound release: four handbooks, two questions, 12 pairs."""
-    return release_from(tmp_path / "releases", BASE)
+    return release_from(tmp_path / "releases", loading.BASE)
 
 
 @pytest.fixture(scope="session")
