@@ -41,7 +41,7 @@ def measured(item: pytest.Item, step: str) -> Iterator[None]:
     before = below(os.getpid())
     yield
     if log:
-        used = round(below(os.getpid()) - before, 2)
+        used = max(0.0, round(below(os.getpid()) - before, 2))  # the children of a child that ended uncounted are lost
         with log.open("a") as lines:
             lines.write(json.dumps([item.location[0], item.nodeid, step, used]) + "\n")
 
