@@ -157,7 +157,6 @@ def opened_by(name: str | None) -> AppTest:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     if name:
         at.session_state[TOKEN] = open_session(open_label_store(Settings().studies_url), name, datetime.now(UTC))
-    at.run()
     return at.switch_page(script_path("downloads")).run()
 
 
