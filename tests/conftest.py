@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
-from tests.support.label_stores import create_or_copy
+from tests.support import label_stores, loading
 from tests.support.llm.real_server import NoServerError, real_server
-from tests.support.loading import BASE
 from tests.support.once import made_once
 from tests.support.sides import DASHBOARD, SIDES, hide_pipeline, other_side
 from tests.support.tiny import release_from
@@ -30,39 +29,39 @@ SLOW = (
     "annotation/prevalence/test_coverage.py",
     "annotation/prevalence/test_dawid_skene.py",
     "annotation/prevalence/test_headline.py",
+    "annotation/test_alignment.py",
     "annotation/test_backup.py",
     "annotation/test_demo_studies.py",
     "annotation/test_disks_and_clocks.py",
     "annotation/test_earlier_studies.py",
+    "annotation/test_head_to_head.py",
     "annotation/test_item_groups.py",
     "annotation/test_packet_reader.py",
+    "annotation/test_packets.py",
     "annotation/test_races_and_kills.py",
+    "annotation/test_ratings_per_item.py",
     "annotation/test_sampling.py",
     "annotation/test_validation.py",
     "browser/",
-    "pipeline/cli/test_batches.py",
-    "pipeline/cli/test_judge.py",
     "cli/test_demo.py",
     "cli/test_metrics.py",
-    "pipeline/cli/test_stress_judge.py",
-    "pipeline/cli/test_stress_run.py",
-    "pipeline/cli/test_systems_judge.py",
-    "pipeline/corpus/extraction/test_real_documents.py",
+    "cli/test_pairs.py",
     "evaluation/test_selective_answering.py",
+    "evaluation/test_side_effects.py",
     "examples/test_deploy.py",
+    "exports/test_analysis_plan.py",
     "exports/test_every_interval.py",
+    "exports/test_hostile_exports.py",
     "exports/test_on_paper.py",
+    "exports/test_one_group.py",
     "exports/test_package.py",
     "exports/test_previews.py",
     "exports/test_retrieval_and_themes.py",
+    "exports/test_sources_and_stress.py",
+    "exports/test_systems.py",
     "exports/test_two_runs.py",
-    "pipeline/generation/test_command.py",
+    "exports/test_within_handbook.py",
     "jobs/",
-    "pipeline/llm/test_endpoints.py",
-    "pipeline/llm/test_real_server.py",
-    "pipeline/llm/test_runner.py",
-    "pipeline/llm/test_slurm.py",
-    "pipeline/llm/test_small_model.py",
     "metrics/test_judge.py",
     "metrics/test_plain_counts.py",
     "metrics/test_position_groups_on_the_simulator.py",
@@ -71,33 +70,58 @@ SLOW = (
     "metrics/test_runs.py",
     "metrics/test_runs_on_the_simulator.py",
     "metrics/test_simulator_truth.py",
+    "metrics/test_themes_moved.py",
     "metrics/test_transitions.py",
+    "metrics/test_when_to_retrieve.py",
     "packaging/",
     "pages/",
+    "pipeline/cli/test_batches.py",
+    "pipeline/cli/test_judge.py",
+    "pipeline/cli/test_models_check.py",
+    "pipeline/cli/test_reword.py",
+    "pipeline/cli/test_stress_judge.py",
+    "pipeline/cli/test_stress_run.py",
+    "pipeline/cli/test_systems_judge.py",
+    "pipeline/corpus/extraction/test_real_documents.py",
+    "pipeline/generation/test_command.py",
+    "pipeline/llm/test_endpoints.py",
+    "pipeline/llm/test_real_server.py",
+    "pipeline/llm/test_runner.py",
+    "pipeline/llm/test_slurm.py",
+    "pipeline/llm/test_small_model.py",
+    "pipeline/retrieval/across/test_entities.py",
     "pipeline/stages/test_bad_input.py",
     "pipeline/stages/test_models.py",
+    "pipeline/stages/test_multi_source.py",
     "pipeline/stages/test_plan.py",
     "pipeline/stages/test_tenancy.py",
     "pipeline/stages/test_text_quality.py",
     "pipeline/stages/test_within.py",
     "pipeline/stages/test_workers.py",
-    "published/test_agreement_libraries.py",
-    "release/test_formats.py",
-    "pipeline/retrieval/across/test_entities.py",
-    "simulator/",
-    "stats/test_case_mix.py",
-    "stats/test_coverage.py",
-    "store/test_load.py",
-    "store/test_load_pairs.py",
     "pipeline/stress/test_readers.py",
-    "test_logs.py",
-    "test_result_cache.py",
-    "test_windows.py",
     "pipeline/themes/test_build.py",
     "pipeline/themes/test_demo_and_release.py",
     "pipeline/themes/test_truth_of_the_demo.py",
+    "published/test_agreement_libraries.py",
+    "published/test_validation_figures.py",
+    "queries/test_nearest_questions.py",
+    "release/test_formats.py",
+    "simulator/",
+    "stats/test_case_mix.py",
+    "stats/test_coverage.py",
+    "stats/test_latent_positions.py",
+    "stats/test_prediction_powered.py",
+    "store/test_doubled_fields.py",
+    "store/test_hostile_releases.py",
+    "store/test_load.py",
+    "store/test_load_pairs.py",
+    "store/test_plain_answers.py",
+    "store/test_sections.py",
+    "test_logs.py",
+    "test_result_cache.py",
+    "test_windows.py",
 )
-"""What the fast tier leaves out, below tests/: the files that `--durations=0` shows to take most of the time."""
+"""What the fast tier leaves out, below tests/: the files that take most CPU seconds, by tests/support/cpu_seconds.py."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -146,10 +170,11 @@ NIH = Path(__file__).resolve().parents[2] / "shared" / "data" / "nih_release"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def label_stores_begin_as_copies() -> Iterator[None]:
-    """What commands and pages open in this process; other processes create theirs."""
+def stores_begin_as_copies() -> Iterator[None]:
+    """Those of labels and of releases that this process makes; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.label_store.engine._create", create_or_copy)
+        patch.setattr("annotation.label_store.engine._create", label_stores.create_or_copy)
+        patch.setattr("audit.store.load.create_store", loading.create_or_copy)
         yield
 
 
@@ -188,7 +213,7 @@ def make_demo(folder: Path, *options: str) -> None:
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
     """The folder of a sound release: four handbooks, two questions, 12 pairs."""
-    return release_from(tmp_path / "releases", BASE)
+    return release_from(tmp_path / "releases", loading.BASE)
 
 
 @pytest.fixture(scope="session")

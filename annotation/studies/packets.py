@@ -33,7 +33,15 @@ from annotation.studies.packet_reader import MAX_PACKET_BYTES, NOTHING_STORED, U
 from audit.formatting import safe_cell
 from audit.people_tables import TableSource, table_of, visible
 from audit.text.sentences import SentenceSpan, sentence_spans
-from audit.vocabulary import EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
+from audit.vocabulary import (
+    DIFFERENCE_SPELLINGS,
+    DIFFERENCES,
+    EMPTY_WORDS,
+    SIGNIFICANCE_SPELLINGS,
+    SIGNIFICANCES,
+    nearest,
+    plain,
+)
 
 # -- workbook ------------------------------------------------------------------------------------------------
 # What annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it.
@@ -70,7 +78,7 @@ MAX_XLSX_CELL = 32_767
 XLSX_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 WIDTHS = {"question": 40, **dict.fromkeys(("answer_1", "answer_2", "answer_a", "answer_b", "reference"), 70), "comment": 40}
 WIDTHS |= dict.fromkeys(("marked_1", "marked_2", "marked_a", "marked_b"), 50)
-WIDTHS |= {"label": 18, "significance": 14}
+WIDTHS |= {"label": 18, "significance": 14, "difference": 18}
 PACKET_SHEET, RUBRIC_SHEET = "packet", "rubric"
 TO_FILL = PatternFill("solid", fgColor="FFF7DC")
 RUBRIC_WIDTHS = {"A": 60, "B": 90}
@@ -210,14 +218,17 @@ def _runs(spans: Sequence[SentenceSpan], texts: Sequence[str], line: str) -> lis
 MARKED_COLUMNS = {PAIRS.name: ("marked_1", "marked_2"), HEAD_TO_HEAD.name: ("marked_a", "marked_b")}
 """The sentences of each answer that a label rests on, one a line."""
 FILLED_COLUMNS = {
-    PAIRS.name: ("label", "significance", "unsure", "comment", *MARKED_COLUMNS[PAIRS.name]),
+    PAIRS.name: ("label", "significance", "difference", "unsure", "comment", *MARKED_COLUMNS[PAIRS.name]),
     HEAD_TO_HEAD.name: ("label", "unsure", "comment", *MARKED_COLUMNS[HEAD_TO_HEAD.name]),
 }
 COLUMNS = {
     PAIRS.name: ("item", "order", "question", "answer_1", "answer_2", "name_1", "name_2", *FILLED_COLUMNS[PAIRS.name]),
     HEAD_TO_HEAD.name: ("item", "order", "question", "answer_a", "answer_b", "reference", *FILLED_COLUMNS[HEAD_TO_HEAD.name]),
 }
-"""The columns of a packet, by scheme. On paper nobody can note who opened a reference answer, so it has a column."""
+"""The columns of a packet, by scheme. Packets of earlier versions lack `difference`, why the advice differs.
+
+On paper nobody can note who opened a reference answer, so it has a column.
+"""
 YES, NO = ("yes", "y", "x", "1", "true"), ("no", "n", "0", "false")
 MAX_FAULTS_LISTED = 20
 ENDINGS = (".csv", ".xlsx")
@@ -263,7 +274,7 @@ def packet_xlsx(store: LabelStore, study_id: str, annotator: str) -> bytes:
     tasks = list_tasks(store, study_id, annotator)
     for task in tasks:
         _check_lengths(task, columns)
-    menus = {"label": scheme.words, "significance": SIGNIFICANCES, "unsure": (YES[0], NO[0])}
+    menus = {"label": scheme.words, "significance": SIGNIFICANCES, "difference": DIFFERENCES, "unsure": (YES[0], NO[0])}
     rows = [[str(safe_cell(value)) for value in _packet_row(task, columns)] for task in tasks]
     return workbook_bytes(columns, rows, {name: menus.get(name, ()) for name in FILLED_COLUMNS[scheme.name]}, scheme)
 
@@ -283,8 +294,8 @@ def _packet_row(task: LabellingTask, columns: Sequence[str]) -> list[str]:
         "item": task.assignment_id, "order": str(task.position), "question": task.question,
         "answer_1": task.first, "answer_2": task.second, "name_1": task.first_name, "name_2": task.second_name,
         "answer_a": task.first, "answer_b": task.second, "reference": task.reference,
-        "label": rated.label, "significance": rated.significance, "unsure": "yes" if rated.flagged else "",
-        "comment": rated.comment,
+        "label": rated.label, "significance": rated.significance, "difference": rated.difference,
+        "unsure": "yes" if rated.flagged else "", "comment": rated.comment,
     }  # fmt: skip
     marked = marked_lines(rated.rationale, (task.first, task.second))
     cells |= dict(zip(("marked_1", "marked_2"), marked, strict=True)) | dict(zip(("marked_a", "marked_b"), marked, strict=True))
@@ -337,7 +348,7 @@ def _read_rows(name: str, data: bytes, columns: Sequence[str]) -> PacketRows:
 
 def _header_fault(header: Mapping[str, str], columns: Sequence[str]) -> str:
     """The fault in the column names; empty if there is none."""
-    if missing := [column for column in columns if column not in header]:
+    if missing := [column for column in columns if column not in header and column != "difference"]:
         return f"column '{missing[0]}' is missing"
     foreign = [written for column, written in header.items() if column not in columns]
     # Text in an annotator's own column would otherwise be lost silently.
@@ -371,6 +382,8 @@ def _new_rating(
     if task is None or choice is None or len(faults) > before:
         return None
     choice = replace(choice, rationale=_marked_sentences(row, scheme, task, fault))
+    if "difference" not in row and task.rated and task.rated.label == choice.label:
+        choice = replace(choice, difference=task.rated.difference)
     if len(faults) > before:
         return None
     # The key follows from the content, so two imports of the same packet at the same time store each rating once.
@@ -403,11 +416,14 @@ def _filled_choice(row: dict[str, str], scheme: Scheme, fault: Callable[[str, st
             fault("label", "it is empty, but another column is filled in.")
         return None
     choice = Choice(label, significance, flagged in YES, storable_text(row["comment"]))
-    try:
-        check_choice(choice, scheme)
-    except StudyError as error:
-        fault("significance", str(error).removesuffix(" Nothing was saved."))
-    return choice
+    difference = _vocabulary_word(row, "difference", DIFFERENCE_SPELLINGS, DIFFERENCES, fault) if "difference" in row else None
+    for column, checked in (("significance", choice), ("difference", replace(choice, difference=difference))):
+        try:
+            check_choice(checked, scheme)
+        except StudyError as error:
+            fault(column, str(error).removesuffix(" Nothing was saved."))
+            break
+    return checked
 
 
 def _vocabulary_word(

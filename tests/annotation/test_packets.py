@@ -97,6 +97,19 @@ def test_a_completed_packet_is_stored_and_importing_it_again_changes_nothing(sto
     assert imported(store, MAKERS[name](store, "s", "ana"), name) == PacketImport(0, 2, 1)
 
 
+def test_why_the_advice_differs_is_read_from_a_packet_and_never_lost_by_one_without_the_column(lite: LabelStore) -> None:
+    study_of(lite, 2)
+    rate(lite, "ana", 1, "DIVERGENT", "high", difference="other time")
+    assert imported(lite, packet_csv(lite, "s", "ana")) == PacketImport(stored=0, unchanged=1, empty=1)
+    earlier = fill(packet_csv(lite, "s", "ana"), lambda row: row.pop("difference"))
+    assert imported(lite, earlier) == PacketImport(stored=0, unchanged=1, empty=1)
+    stated = fill(
+        packet_csv(lite, "s", "ana"), lambda row: row.update(label="DIVERGENT", significance="high", difference="Timing")
+    )
+    assert imported(lite, stated) == PacketImport(stored=1, unchanged=1, empty=0)
+    assert seat_at(lite, "ana", 2).rated == Choice("DIVERGENT", "high", difference="other time")
+
+
 def test_a_packet_with_another_label_is_a_revision(lite: LabelStore) -> None:
     study_of(lite, 1)
     rate(lite, "ana", 1, "ABSENT")
@@ -166,6 +179,8 @@ def test_no_cell_of_a_workbook_is_a_formula(lite: LabelStore) -> None:
         ({"label": "DIVERGENT"}, "row 2, column significance: DIVERGENT needs a clinical significance: low, medium, high."),
         ({"label": "ABSENT", "significance": "low"}, "row 2, column significance: ABSENT has no clinical significance"),
         ({"label": "DIVERGENT", "significance": "huge"}, "row 2, column significance: 'huge' is not in the vocabulary"),
+        ({"label": "ABSENT", "difference": "timing"}, "row 2, column difference: ABSENT has no reason why the advice differs"),
+        ({"label": "DIVERGENT", "difference": "mood"}, "row 2, column difference: 'mood' is not in the vocabulary"),
         ({"label": "ABSENT", "unsure": "maybe"}, "row 2, column unsure: 'maybe' is not yes or no"),
         ({"comment": "but no label"}, "row 2, column label: it is empty, but another column is filled in"),
         ({"label": "ABSENT", "comment": "x" * 4_001}, "row 2, column comment: it has 4,001 characters"),
@@ -237,7 +252,7 @@ def test_a_row_without_its_last_empty_cells_is_read_and_one_with_a_text_too_many
     row[PACKET_COLUMNS.index("label")] = "absent"
     out = io.StringIO(newline="")
     csv.writer(out).writerows([header, [*row, "", "my note"]])
-    assert "row 2: it has 15 cells, and the first row names 13 columns; 'my note' is in none" in refused(
+    assert "row 2: it has 16 cells, and the first row names 14 columns; 'my note' is in none" in refused(
         lite, out.getvalue().encode()
     )
     csv.writer(out := io.StringIO(newline="")).writerows([header, row[: PACKET_COLUMNS.index("label") + 1]])
@@ -299,7 +314,7 @@ def test_a_workbook_has_menus_locked_texts_and_the_rubric(lite: LabelStore) -> N
     assert menus[f"{letters['unsure']}2:{letters['unsure']}3"] == '"yes,no"'
     assert sheet.protection.sheet
     unlocked = {name for name, letter in letters.items() if not sheet[f"{letter}2"].protection.locked}
-    assert unlocked == {"label", "significance", "unsure", "comment", "marked_1", "marked_2"}
+    assert unlocked == {"label", "significance", "difference", "unsure", "comment", "marked_1", "marked_2"}
     rubric = [str(cell.value) for row in book["rubric"].iter_rows() for cell in row if cell.value]
     assert {*PAIRS.words} <= {*rubric}
     assert any("Can one patient follow both answers" in text for text in rubric)

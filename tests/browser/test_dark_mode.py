@@ -1,9 +1,7 @@
-"""Light and dark mode: all text has enough contrast in both, charts follow a change at once, the tour opens only once."""
+"""Dark mode and the tour: charts follow a change at once, the tour opens only once. That every word can be read in both modes is
+tested where every page is opened, in test_journey.py."""
 
 from __future__ import annotations
-
-import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -12,26 +10,7 @@ from tests.browser.conftest import Dashboard, open_tab, settled
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = Path(__file__).with_name("low_contrast.js").read_text(encoding="utf-8")
-LOW_CONTRAST = re.sub(r"^//.*\n", "", SCRIPT, flags=re.MULTILINE)
-MIN_CONTRAST = 4.5
-"""WCAG 2.2, 1.4.3, for text of ordinary size."""
-PAGES = (
-    "", "disagreements", "question", "coverage", "systems", "system_answers", "sources", "sources?view=one", "stress",
-    "stress?view=one", "glossary",
-)  # fmt: skip
 AXIS = ".js-plotly-plot .ytick text"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_word_can_be_read(demo: Dashboard, scheme: str) -> None:
-    page = demo.open(color_scheme=scheme)
-    for path in PAGES:
-        demo.go_to(page, f"/{path}")
-        expect(page.locator("h1")).to_be_visible()
-        settled(page)
-        assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme") == scheme
-        assert page.evaluate(LOW_CONTRAST, MIN_CONTRAST) == [], path
 
 
 def test_a_chart_follows_when_the_system_switches_to_dark_mode(demo: Dashboard) -> None:

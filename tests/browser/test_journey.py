@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -20,6 +21,10 @@ PAGES = (
     "coverage", "handbook", "source", "systems", "system_answers", "sources", "sources?view=one", "stress", "stress?view=one",
     "judge", "rejudge", "trust", "downloads", "themes", "ask",
 )  # fmt: skip
+LOW_CONTRAST = re.sub(r"^//.*\n", "", Path(__file__).with_name("low_contrast.js").read_text(encoding="utf-8"), flags=re.MULTILINE)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+MIN_CONTRAST = 4.5
+"""WCAG 2.2, 1.4.3, for text of ordinary size."""
 
 
 def answers(page: Page) -> list[str]:
@@ -196,8 +201,14 @@ def visitor(demo: Dashboard) -> Page:
     return demo.visit(demo.new_page(), "/")
 
 
+def color_scheme(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme"))
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: Dashboard, visitor: Page, name: str) -> None:
+def test_every_page_fits_its_window_fails_nowhere_can_be_read_in_both_modes_and_asks_no_other_host(
+    demo: Dashboard, visitor: Page, name: str
+) -> None:
     demo.go_to(visitor, f"/{name}")
     for width in (1280, 900):
         visitor.set_viewport_size({"width": width, "height": 800})
@@ -205,6 +216,12 @@ def test_every_page_fits_its_window_fails_nowhere_and_asks_no_other_host(demo: D
         assert visitor.get_by_test_id("stException").count() == 0
         assert visitor.locator("h1").count() == 1
     assert axe_violations(visitor) == []
+    # In the mode that the page before was left in, and in the other: a change draws a page again
+    first, other = sorted(SCHEMES, key=lambda scheme: scheme != color_scheme(visitor))
+    assert visitor.evaluate(LOW_CONTRAST, MIN_CONTRAST) == [], first
+    visitor.emulate_media(color_scheme=other)
+    expect(visitor.locator(".stApp")).to_have_css("color-scheme", other)
+    assert settled(visitor).evaluate(LOW_CONTRAST, MIN_CONTRAST) == [], other
     # Streamlit's own download of a table would write formulas as they are.
     for table in visitor.get_by_test_id("stDataFrame").all():
         if table.is_visible():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Dashboard, server, settled
-from tests.pipeline.stages.project import project_in
+from tests.pipeline.stages.project import finished_project
 
 pytestmark = pytest.mark.browser
 
@@ -18,11 +18,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def tenancy(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     """The dashboard on the output of `audit run examples/tenancy/config.toml`."""
-    project = project_in(tmp_path_factory.mktemp("tenancy"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(project.data))
-        assert project.run() == 0
-    with server(Path(project.data)) as address:
+    data = shutil.copytree(finished_project(tmp_path_factory).data, tmp_path_factory.mktemp("tenancy") / "data")
+    with server(data) as address:
         yield Dashboard(address, browser)
 
 

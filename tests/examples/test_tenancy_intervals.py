@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from audit.store.runs import list_runs
 from tests.exports.test_every_interval import assert_sound, tables_of
-from tests.pipeline.stages.project import project_in
+from tests.pipeline.stages.project import finished_project
 
 
 @pytest.mark.slow
-def test_of_the_tenancy_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = project_in(tmp_path)
-    monkeypatch.setenv("AUDIT_DATA_DIR", str(project.data))
-    assert project.run() == 0
-    (run,) = list_runs(project.data / "store")
+def test_of_the_tenancy_example(tmp_path_factory: pytest.TempPathFactory) -> None:
+    (run,) = list_runs(finished_project(tmp_path_factory).data / "store")
     assert_sound(list(tables_of(run)))

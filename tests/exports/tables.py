@@ -1,9 +1,12 @@
-"""A small table with everything that a writer must get right."""
+"""A small table with everything that a writer must get right; one chapter of an export."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from audit.exports import catalogue
+from audit.exports.catalogue import Chapter
+from audit.exports.context import ExportContext
 from audit.exports.table_model import Table
 from audit.tables import Column
 
@@ -25,3 +28,10 @@ def table(name: str = "tiny") -> Table:
         Column.text("organ", "Organ"), Column.count("pairs", "Pairs", "scored"), Column.share("share", "Share", "R_div"),
     )  # fmt: skip
     return Table(name, "A tiny table", frame, columns, ("First note.", "Of 100 % & more."), "1,234 pairs")
+
+
+def chapter_named(context: ExportContext, title: str) -> Chapter:
+    """The one chapter of this title, which must apply; making all of them takes some two seconds."""
+    (plan,) = [plan for plan in catalogue.CHAPTERS if plan.title == title]
+    assert plan.applies_to(context)
+    return catalogue._chapter(plan, context)

@@ -134,14 +134,21 @@ def test_the_report_asks_nothing_of_any_network_and_takes_no_text_for_markup(fil
     assert "<Birch>" not in shown
 
 
-def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_tells_why(tmp_path: Path, without_pictures: None):
-    folder = release_from(tmp_path, FIRST, BOOKS)
+def test_a_release_without_answers_leaves_out_what_it_cannot_say_and_a_synthetic_one_says_so_on_every_table(
+    tmp_path: Path, without_pictures: None
+):
+    folder = release_from(tmp_path, FIRST, BOOKS, synthetic=True)
     (folder / "answers.jsonl").unlink(missing_ok=True)
     run = load(folder, tmp_path / "data").run
     files = package(ExportRequest(run, "2031-02-03", paper=True))
     assert "table handbooks" in json.loads(files[MANIFEST])["left_out"]
     assert "tables/csv/labels.csv" in files
     assert b"cannot be computed" in files["tables/csv/published.csv"]
+    assert all(b"Synthetic data" in content for content in tables_of(files))
+
+
+def tables_of(files: Files) -> list[bytes]:
+    return [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
 
 
 def test_the_report_alone_has_no_files_of_tables_and_figures(order: ExportRequest, without_pictures: None):
@@ -150,18 +157,8 @@ def test_the_report_alone_has_no_files_of_tables_and_figures(order: ExportReques
     assert "--only report" in json.loads(files["manifest.json"])["command"]
 
 
-def test_a_synthetic_run_says_so_on_every_table(tmp_path: Path, without_pictures: None):
-    run = load(release_from(tmp_path, FIRST, BOOKS, synthetic=True), tmp_path / "data").run
-    files = package(ExportRequest(run, "2031-02-03"))
-    tables = [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
-    assert all(b"Synthetic data" in content for content in tables)
-
-
-def test_a_real_run_says_on_every_table_what_it_is_for(tmp_path: Path, without_pictures: None):
-    run = load(release_from(tmp_path, FIRST, BOOKS), tmp_path / "data").run
-    files = package(ExportRequest(run, "2031-02-03"))
-    tables = [content for path, content in files.items() if path.startswith("tables/markdown/") and "all_tables" not in path]
-    assert all(b"Not for ranking centers, and not for decisions about a patient" in content for content in tables)
+def test_a_real_run_says_on_every_table_what_it_is_for(files: Files):
+    assert all(b"Not for ranking centers, and not for decisions about a patient" in content for content in tables_of(files))
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -175,16 +172,18 @@ def data_dir(loaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def test_the_command_writes_the_same_as_a_folder_and_as_an_archive(
-    data_dir: Path, tmp_path: Path, without_pictures: None, capsys: pytest.CaptureFixture[str]
+    data_dir: Path, tmp_path: Path, files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
+    monkeypatch.setattr("audit.cli.export.package", lambda *_: files)
     folder, archive = tmp_path / "out", tmp_path / "out.zip"
     for out in (folder, archive):
         assert main(["export", "--run", "first", "--against", "second", "--compare", "paper", "--out", str(out)]) == 0
     assert "install a Chromium" in capsys.readouterr().err
     with zipfile.ZipFile(io.BytesIO(archive.read_bytes())) as opened:
         held = {name: opened.read(name) for name in opened.namelist()}
-    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert differing_files(held, files) == []
+    written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert differing_files(held, written) == []
+    assert differing_files(written, files) == []
 
 
 def test_the_command_that_the_manifest_names_makes_the_same_again(data_dir: Path, without_pictures: None, tmp_path: Path):

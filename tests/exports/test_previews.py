@@ -15,6 +15,7 @@ from audit.charts.figure_files import NoPicturesError
 from audit.charts.labels import two_step_bar
 from audit.cli.main import main
 from audit.exports.package import package
+from audit.exports.package_files import Files
 from audit.exports.package_request import ExportRequest
 from audit.exports.theme_files import html_page, map_table
 from audit.previews import COLUMN
@@ -38,11 +39,12 @@ def run_with(folder: Path, manifest: dict[str, str], name: str = "run") -> Run:
     return load(release_from(folder / name, FIRST, BOOKS, run_id=name, **manifest), folder / "data").run
 
 
+def none(_: object) -> None:
+    raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
+
+
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(_: object) -> None:
-        raise NoPicturesError("SVG and PNG were not written: install a Chromium.")
-
     monkeypatch.setattr("audit.exports.package.pictures", none)
 
 
@@ -53,9 +55,16 @@ def text_of(path: str, content: bytes) -> str:
     return content.decode("utf-8-sig").replace("<br>", " ").replace("\\u003cbr\\u003e", " ")
 
 
-def test_every_file_of_a_preview_has_the_notice(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
-    without = [path for path, content in files.items() if NOTICE not in " ".join(text_of(path, content).split())]
+@pytest.fixture(scope="module")
+def unread(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """The package of a run that no model has read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("audit.exports.package.pictures", none)
+        return package(ExportRequest(run_with(tmp_path_factory.mktemp("unread"), UNREAD), "2031-02-03"))
+
+
+def test_every_file_of_a_preview_has_the_notice(unread):
+    without = [path for path, content in unread.items() if NOTICE not in " ".join(text_of(path, content).split())]
     # A library, and a file that only includes the others
     assert sorted(without) == ["figures/html/plotly.min.js", "tables/latex/all_tables.tex"]
 
@@ -73,18 +82,16 @@ def test_a_comparison_with_a_preview_is_one(tmp_path, no_pictures):
     assert NOTICE in text_of("x.csv", files["tables/csv/transitions.csv"])
 
 
-def test_figures_of_verdicts_are_preliminary_and_counts_of_files_are_not(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
-    assert json.loads(files["tables/json/organs.json"])["title"].endswith("(preliminary)")
-    assert not json.loads(files["tables/json/load_report.json"])["title"].endswith("(preliminary)")
-    assert json.loads(files["tables/json/organs.json"])["preview"] == BOTH
-    identity = json.loads(files["manifest.json"])["run"]
+def test_figures_of_verdicts_are_preliminary_and_counts_of_files_are_not(unread):
+    assert json.loads(unread["tables/json/organs.json"])["title"].endswith("(preliminary)")
+    assert not json.loads(unread["tables/json/load_report.json"])["title"].endswith("(preliminary)")
+    assert json.loads(unread["tables/json/organs.json"])["preview"] == BOTH
+    identity = json.loads(unread["manifest.json"])["run"]
     assert identity["preview"] == BOTH
 
 
-def test_the_numbers_of_a_table_stay_numbers(tmp_path, no_pictures):
-    files = package(ExportRequest(run_with(tmp_path, UNREAD), "2031-02-03"))
-    rows = list(csv.DictReader(io.StringIO(text_of("x.csv", files["tables/csv/labels.csv"]))))
+def test_the_numbers_of_a_table_stay_numbers(unread):
+    rows = list(csv.DictReader(io.StringIO(text_of("x.csv", unread["tables/csv/labels.csv"]))))
     assert {row[COLUMN] for row in rows} == {BOTH}
     assert all(row["Pairs"].isdigit() for row in rows)
 

@@ -14,7 +14,6 @@ from openpyxl import load_workbook
 
 from audit.charts.figure_files import NoPicturesError
 from audit.errors import AuditError
-from audit.exports.catalogue import chapters
 from audit.exports.context import open_context
 from audit.exports.package import MANIFEST, package
 from audit.exports.package_request import ExportRequest
@@ -26,6 +25,7 @@ from audit.exports.xlsx import xlsx_bytes
 from audit.release.taxonomy import Taxonomy, Theme
 from audit.release.write import write_jsonl
 from audit.store.runs import Run
+from tests.exports.tables import chapter_named
 from tests.metrics.test_retrieval import TABLE, TRIALS, Trials, trial
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -218,8 +218,6 @@ def test_runs_with_different_themes_leave_the_table_out_and_say_how_to_align_the
     for against, taxonomy, cure in ((None, TAXONOMY, "assign"), (stranger, TAXONOMY, "assign"), (TAXONOMY, None, "build")):
         asked = replace(order, against=against, taxonomy=taxonomy)
         with open_context(asked.run, asked.other, asked.taxonomy, against=asked.against) as material:
-            (beside,) = [
-                chapter for chapter in chapters(material, lambda _: None) if chapter.title == "Compared with another run"
-            ]
+            beside = chapter_named(material, "Compared with another run")
         assert "themes_moved" not in {table.name for table in beside.tables}
         assert f"audit themes {cure}" in beside.left_out["table themes_moved"]

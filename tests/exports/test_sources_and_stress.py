@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.exports.catalogue import chapters
 from audit.exports.context import ExportContext, open_context
 from audit.exports.published.stress import (
     STRESS_MODELS,
@@ -24,6 +23,7 @@ from audit.exports.published.tables import published_tables
 from audit.exports.sections.stress import by_share
 from audit.exports.table_model import pivoted
 from audit.vocabulary import StressTest
+from tests.exports.tables import chapter_named
 from tests.support.loading import load
 from tests.support.routes import routes_release
 from tests.support.stress import document, instance, replied, stress_release
@@ -60,7 +60,7 @@ def test_a_test_has_one_column_per_share_and_a_dash_where_nothing_was_measured(s
 
 
 def test_an_export_of_stress_tests_has_their_chapter_and_figures(stress: ExportContext) -> None:
-    (chapter,) = [chapter for chapter in chapters(stress, lambda _: None) if chapter.title == "Stress tests"]
+    chapter = chapter_named(stress, "Stress tests")
     assert {table.name for table in chapter.tables} >= {"stress_sufficiency", "stress_curves", "stress_selective"}
     assert {picture.name for picture in chapter.pictures} == {
         "stress_sufficiency_5_accuracy", "stress_sufficiency_5_insufficient", "stress_selective_sufficiency_5",
@@ -141,7 +141,7 @@ def test_a_run_is_next_to_the_figures_of_its_own_retrieval_and_to_both_where_it_
 
 def test_sources_have_their_chapter(tmp_path: Path) -> None:
     with open_context(load(routes_release(tmp_path / "release"), tmp_path / "data").run) as context:
-        (chapter,) = [one for one in chapters(context, lambda _: None) if one.title == "How systems choose between sources"]
+        chapter = chapter_named(context, "How systems choose between sources")
     assert chapter.left_out == {}
     wide = chapter.tables[0].frame.set_index("name")
     assert (wide.loc["daks", "PrimaryAcc"], wide.loc["all", "PrimaryAcc"]) == (1.0, 0.0)

@@ -43,9 +43,18 @@ def two(tmp_path: Path, first: str = FIRST, second: str = SECOND) -> tuple[Run, 
     )
 
 
-@pytest.fixture
-def material(tmp_path: Path) -> Iterator[ExportContext]:
-    with open_context(*two(tmp_path)) as found:
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExportContext]:
+    with open_context(*two(tmp_path_factory.mktemp("two"))) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExportContext]:
+    """Two runs that differ in nothing."""
+    folder = tmp_path_factory.mktemp("alike")
+    runs = [load(release_from(folder / name, FIRST, BOOKS, run_id=name), folder / "data").run for name in ("first", "again")]
+    with open_context(*runs) as found:
         yield found
 
 
@@ -128,15 +137,12 @@ def test_a_comparison_says_which_run_is_which_of_how_many_and_runs_no_formula(ma
 
 
 @pytest.mark.parametrize("make", NEW)
-def test_runs_that_differ_in_nothing_give_tables_that_say_so(tmp_path: Path, make):
-    first, _ = two(tmp_path)
-    again = load(release_from(tmp_path / "again", FIRST, BOOKS, run_id="again"), tmp_path / "data").run
-    with open_context(first, again) as material:
-        table = make(material)
-        assert table.n
-        for write in (latex, markdown, html_table, csv_table):
-            assert table.columns[0].heading in str(write(table))
-        rows = json.loads(json_table(table, first))["rows"]
+def test_runs_that_differ_in_nothing_give_tables_that_say_so(alike: ExportContext, make):
+    table = make(alike)
+    assert table.n
+    for write in (latex, markdown, html_table, csv_table):
+        assert table.columns[0].heading in str(write(table))
+    rows = json.loads(json_table(table, alike.run))["rows"]
     assert rows == [] or {row["part"] for row in rows} >= {"in all"}
 
 

@@ -123,9 +123,9 @@ def test_a_printed_statement_runs_as_it_stands(store, name):
 
 @pytest.fixture(scope="module")
 def demos(written_demo, tmp_path_factory):
-    """The checks of eight worlds."""
+    """The checks of five worlds."""
     found = []
-    for seed in range(8):
+    for seed in range(5):
         scratch = tmp_path_factory.mktemp(f"demo{seed}")
         with open_store(load(written_demo(DEFAULT_SEED + seed), scratch).run.path) as con:
             labels = con.cursor().execute("select p.label::varchar, count(*) from checks c join pairs p "
@@ -148,7 +148,7 @@ def test_the_simulated_judge_s_true_rates_lie_in_the_intervals(demos, kind):
         <= table.loc[(kind.value, "changed"), "value_high"]
         for table, labels in demos
     ]
-    assert sum(inside) >= 6  # of 8 at 95 %: fewer has a chance of 6 in 1,000
+    assert sum(inside) >= 3  # of 5 at 95 %: fewer has a chance of 1 in 1,000
 
 
 def test_the_simulated_repeats_make_the_judge_neither_stricter_nor_milder(demos):
@@ -156,7 +156,7 @@ def test_the_simulated_repeats_make_the_judge_neither_stricter_nor_milder(demos)
         sum(table.loc[("repeat", f"to {where}"), "count"] for table, _ in demos) for where in ("disagreement", "agreement")
     )
     assert binomtest(int(into), int(into + out)).pvalue > 0.01
-    assert into + out > 30
+    assert into + out > 18
 
 
 def test_the_simulated_judge_is_milder_without_the_names_of_centers(demos):

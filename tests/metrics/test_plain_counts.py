@@ -149,7 +149,7 @@ def check_gaps(con, release):
     assert set(gaps(con, "a")["question_id"]) == expected
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(releases)
 def test_every_metric_counts_what_a_plain_loop_counts(release):
     with tempfile.TemporaryDirectory() as folder:

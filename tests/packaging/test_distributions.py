@@ -89,7 +89,7 @@ def test_the_code_comes_from_the_wheel(installed: Path, audit: Audit, tmp_path: 
 
 
 def test_the_demo_is_opened_and_measured_from_the_wheel(audit: Audit) -> None:
-    done = audit("demo", "--studies", "--no-serve")
+    done = audit("demo", "--no-serve")
     assert done.returncode == 0, done.stderr
     measured = audit("metrics", "organs", "--format", "csv")
     assert measured.returncode == 0, measured.stderr

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.conftest import words_on
+from tests.pages.conftest import HANDBOOKS, words_on
 from tests.simulator.build import write_earlier
 from tests.support.loading import load
 from tests.support.systems import systems_release
+from tests.support.tiny import release_from
 
 BEFORE = """
     q1 kidney ab=DIVERGENT/high ac=CONSISTENT bc=UNSCORED
@@ -28,10 +29,23 @@ def plain(at) -> str:
     return words_on(at).replace("**", "")
 
 
+@pytest.fixture(scope="module")
+def both_loaded(tmp_path_factory):
+    """A data folder with two runs, which no test changes: comparing them takes a second, and their pages keep the result."""
+    folder = tmp_path_factory.mktemp("both")
+    first, second = (
+        load(release_from(folder / name, table, HANDBOOKS, run_id=name, **title), folder / "data").run.key
+        for name, table, title in (("before", BEFORE, {}), ("after", AFTER, {"title": "Judged again"}))
+    )
+    return folder / "data", first, second
+
+
 @pytest.fixture
-def two_runs(load_run):
+def two_runs(both_loaded, data_dir, monkeypatch):
     """The keys of two runs over the same questions; the second was judged differently and has a question more."""
-    return load_run(BEFORE, run_id="before").key, load_run(AFTER, run_id="after", title="Judged again").key
+    folder, *keys = both_loaded
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(folder))
+    return tuple(keys)
 
 
 def test_with_a_single_run_the_page_explains_how_to_get_another(run, open_page):

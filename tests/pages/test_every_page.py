@@ -16,18 +16,21 @@ from tests.support.loading import load
 from tests.support.systems import systems_release
 from tests.support.tiny import release_from
 
+MODELS = {"generator": "Qwen3-32B", "judge": "Llama-3.3-70B"}
 TENANCY = {"handbook": "state code", "organ": "kind of tenancy", "center": "state", "patient": "tenant"}
 OURS = re.compile(r"\b(?:handbook|organ|center|patient)s?\b", re.IGNORECASE)
 PROSE = ("title", "header", "markdown", "caption", "info", "warning", "error")
 WIDGETS = ("metric", "selectbox", "multiselect", "text_input", "button")
 SCRIPTS = list(BROWSING)
+SOME = ("start", "question", "runs")
+"""For what one place does for every page, and what others show not to be bypassed."""
 
 
 @pytest.fixture(scope="module")
 def one_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that no test changes."""
     folder = tmp_path_factory.mktemp("one-run")
-    return load(release_from(folder, TABLE, HANDBOOKS), folder / "data").run
+    return load(release_from(folder, TABLE, HANDBOOKS, **MODELS), folder / "data").run
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +79,24 @@ def test_a_link_to_a_run_that_is_not_loaded_asks_which_run_and_shows_no_other(pa
     assert "The run **gone@00000000** is not loaded" in words_on(at)
     assert not at.error
     assert at.query_params["run"] in ("gone@00000000", ["gone@00000000"])
-    at.button(key=f"choose_{run.key}").click().run()
-    assert at.query_params["run"] in (run.key, [run.key])
-    assert "is not loaded" not in words_on(at)
+    if page in SOME:
+        at.button(key=f"choose_{run.key}").click().run()
+        assert at.query_params["run"] in (run.key, [run.key])
+        assert "is not loaded" not in words_on(at)
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_every_page_marks_a_synthetic_run_and_uses_only_the_release_s_own_terms(page, load_run, open_page):
-    load_run(synthetic=True, terms=TENANCY)
+def test_no_page_interprets_the_title_of_a_release_as_markdown(page, load_run, open_page):
+    """On the same visit: a synthetic run is marked, only its terms are used, a damaged store file beside it breaks nothing."""
+    run = load_run(synthetic=True, terms=TENANCY, title="# **bold** [x](http://evil.test) $a$ <b>")
+    run.path.with_name("broken.duckdb").write_bytes(b"no database")
     at = open_page(page)
+    assert not at.exception
     assert "Synthetic data" in words_on(at)
+    assert ("cannot be read" in words_on(at)) == (page == "runs")
+    raw = "\n".join(str(element.value) for kind in ("title", "markdown", "caption") for element in at.get(kind))
+    assert "[x](http" not in raw
+    assert "**bold**" not in raw
     texts = [str(element.value) for kind in PROSE for element in at.get(kind)] + [
         str(getattr(element, name)) for kind in WIDGETS for element in at.get(kind) for name in ("label", "help")
     ]
@@ -93,37 +104,21 @@ def test_every_page_marks_a_synthetic_run_and_uses_only_the_release_s_own_terms(
 
 
 @pytest.mark.parametrize("page", SCRIPTS)
-def test_a_real_run_is_not_called_synthetic_and_says_what_it_is_for(page, on_one_run):
+def test_a_real_run_by_models_is_called_neither_synthetic_nor_a_preview_and_says_what_it_is_for(page, on_one_run):
     words = words_on(on_one_run(page))
     assert "Synthetic data" not in words
+    assert "not a finding" not in words
+    assert "preliminary" not in words
     assert "Not for ranking" in words
 
 
-@pytest.mark.parametrize("page", SCRIPTS)
-def test_a_damaged_store_file_breaks_no_page_and_is_reported_on_runs(page, run, open_page):
-    run.path.with_name("broken.duckdb").write_bytes(b"no database")
-    at = open_page(page)
-    assert not at.exception
-    assert ("cannot be read" in words_on(at)) == (page == "runs")
-
-
-@pytest.mark.parametrize("page", SCRIPTS)
+@pytest.mark.parametrize("page", SOME)
 def test_where_every_store_file_is_damaged_each_page_says_so(page, run, open_page):
     run.path.write_bytes(b"no database")
     at = open_page(page)
     assert not at.exception
     assert "cannot be read" in words_on(at)
     assert "No run is loaded yet" in words_on(at)
-
-
-@pytest.mark.parametrize("page", SCRIPTS)
-def test_no_page_interprets_the_title_of_a_release_as_markdown(page, load_run, open_page):
-    load_run(title="# **bold** [x](http://evil.test) $a$ <b>")
-    at = open_page(page)
-    assert not at.exception
-    raw = "\n".join(str(element.value) for kind in ("title", "markdown", "caption") for element in at.get(kind))
-    assert "[x](http" not in raw
-    assert "**bold**" not in raw
 
 
 def test_menu_texts_and_labels_use_the_release_s_own_terms(load_run, open_page):

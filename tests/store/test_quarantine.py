@@ -351,7 +351,7 @@ def test_half_a_character_is_replaced_and_said(release: Path, tmp_path: Path, wr
     assert ("lone surrogate" in "".join(messages(loaded, "noted"))) == ("\N{REPLACEMENT CHARACTER}" in read)
 
 
-@pytest.mark.parametrize("character", [r"\u0000", r"\u0007", r"\u001b", r"\ufffe", r"\f", "\x0c", "\x7f"])
+@pytest.mark.parametrize("character", [r"\u0000", r"\ufffe", r"\f", "\x7f"])
 def test_control_characters_are_read_as_spaces_and_counted(release: Path, tmp_path: Path, character: str) -> None:
     for path, part in (
         (release / "handbooks.jsonl", '"center": "'),

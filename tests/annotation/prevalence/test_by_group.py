@@ -13,7 +13,6 @@ from annotation.prevalence.estimates import corrected_disagreement, total_interv
 from annotation.ratings.table import Ratings, ratings_from
 from annotation.studies.item_groups import corrected_parts
 from audit.errors import AuditError
-from benchmarks.intervals import STATISTICS, held
 
 Item = tuple[str, str, str]
 """Label by people, label by the judge, group."""
@@ -151,12 +150,3 @@ def test_without_the_judge_s_interval_nothing_is_said_of_elsewhere() -> None:
     ratings, groups = study([("DIVERGENT", "DIVERGENT", "heart"), ("COMPLEMENTARY", "DIVERGENT", "heart")] * 5)
     table = corrected_by_group(ratings, groups, counted(heart={"DIVERGENT": 50, "COMPLEMENTARY": 50}))
     assert table[["elsewhere_low", "elsewhere_high"]].isna().all(axis=None)
-
-
-@pytest.mark.slow
-def test_the_interval_elsewhere_covers_the_rate_of_each_group() -> None:
-    worlds = STATISTICS["corrected by group, elsewhere"].worlds.values()
-    found = [held(world, 70) for world in worlds]
-    assert min(one.covered for one in found) >= 0.92
-    assert np.mean([one.covered for one in found]) <= 0.99
-    assert max(one.unknown for one in found) < 0.05

@@ -114,7 +114,7 @@ def test_the_normal_interval_of_ppi_does_not(small_run: Run) -> None:
     code = Label.CONTRADICTORY.code
     by_judge = np.repeat(np.arange(5) == code, small_run.sizes).astype(float)
     covered = []
-    for study in drawn_at_random(small_run, 500, 300):
+    for study in drawn_at_random(small_run, 500, 150):
         judged, human = (np.repeat(codes, study.ravel()) for codes in (np.repeat(np.arange(5), 5), np.tile(np.arange(5), 5)))
         low, high = ppi_py.ppi_mean_ci((human == code).astype(float), (judged == code).astype(float), by_judge, alpha=0.05)
         covered.append(low[0] <= small_run.shares[code] <= high[0])

@@ -43,7 +43,6 @@ def as_user(store: LabelStore) -> SignIn:
     def opener(username: str, page: str | None = None) -> AppTest:
         at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
         at.session_state[TOKEN] = open_session(store, username, datetime.now(UTC))
-        at.run()
-        return at if page is None else at.switch_page(script_path(f"studies/{page}")).run()
+        return (at if page is None else at.switch_page(script_path(f"studies/{page}"))).run()
 
     return opener

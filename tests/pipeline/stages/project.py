@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from audit.cli.main import main
 from audit.text.documents import Document
 from tests.examples.tenancy import FOLDER, true_pairs
+from tests.support.once import made_once
 from tests.support.pdfs import Text, column
 
 DISAGREE = ("DIVERGENT", "CONTRADICTORY")
@@ -96,6 +99,18 @@ class Project:
 def project_in(folder: Path) -> Project:
     shutil.copytree(FOLDER, folder / "tenancy")
     return Project(folder)
+
+
+def finished_project(factory: pytest.TempPathFactory) -> Project:
+    """A project on which the command has run to its end, once for all tests; nobody changes it."""
+
+    def make(folder: Path) -> None:
+        project = project_in(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AUDIT_DATA_DIR", str(project.data))
+            assert project.run() == 0
+
+    return Project(made_once(factory, "tenancy-finished", make))
 
 
 def lodging_project(folder: Path) -> Project:

@@ -20,7 +20,7 @@ from audit.pipeline.themes.build import build_taxonomy
 from audit.settings import Settings
 from audit.store.runs import find_run
 from tests.examples.tenancy import codes
-from tests.pipeline.stages.project import Project, pages_of, project_in
+from tests.pipeline.stages.project import Project, finished_project, pages_of, project_in
 from tests.support.forked import Python
 from tests.support.pdfs import write_pdf
 
@@ -35,12 +35,7 @@ def project(tmp_path, monkeypatch) -> Project:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Project:
-    """A project on which the command has run to its end; nobody changes it."""
-    project = project_in(tmp_path_factory.mktemp("tenancy"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AUDIT_DATA_DIR", str(project.data))
-        assert project.run() == 0
-    return project
+    return finished_project(tmp_path_factory)
 
 
 def test_it_finds_where_the_codes_disagree(finished):
