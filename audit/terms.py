@@ -54,8 +54,15 @@ def terms(run: RunWords) -> dict[str, str]:
     # By the first letter, not by the sound: right for every word of ours and for most of a release's.
     words |= {f"a_{word}": f"{'an' if own[:1].lower() in 'aeiou' else 'a'} {own}" for word, own in words.items()}
     words |= {f"{word}s": display_name(run.term(word, 2)) for word in TERMS}
+    words["significance"] = significance_of(run)
     words["run"] = run.title
     return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
+
+
+def significance_of(run: RunWords) -> str:
+    """What a run calls how much a disagreement matters: clinical where it is about patients."""
+    own = run.term("significance")
+    return f"clinical {own}" if own == "significance" and run.term("patient") == "patient" else own
 
 
 def fill(run: RunWords, template: str) -> str:

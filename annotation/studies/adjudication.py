@@ -9,13 +9,21 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from annotation.label_store.engine import LabelStore, StudyError
 from annotation.label_store.rationales import MarkedSentence, rationale_from
 from annotation.label_store.results import Decision, RatedRow, decisions_by_item, rated_study_items
-from annotation.label_store.studies import RATINGS_PER_ITEM, StudyState, advance_study, find_study
+from annotation.label_store.studies import (
+    RATINGS_PER_ITEM,
+    Study,
+    StudyState,
+    advance_study,
+    find_study,
+    list_studies,
+    neutral_titles,
+)
 
 AGREED, ADJUDICATED = "agreed", "adjudicated"
 
@@ -83,6 +91,18 @@ def list_disputes(store: LabelStore, study_id: str, *, open_only: bool = True) -
     ]
     ordered = sorted(disputes, key=lambda dispute: _random_number(dispute.item_id, "place"))
     return [dispute for dispute in ordered if dispute.decision is None or not open_only]
+
+
+def studies_of_adjudicator(store: LabelStore, username: str) -> list[Study]:
+    """The studies that wait for decisions, or in which this adjudicator has decided; newest first, under neutral titles."""
+    listed = list_studies(store)
+    titles = neutral_titles(listed)
+    return [replace(study, title=titles[study.study_id]) for study in listed if _is_of(store, study, username)]
+
+
+def _is_of(store: LabelStore, study: Study, username: str) -> bool:
+    decided = decisions_by_item(store, study.study_id).values()
+    return study.state is StudyState.ADJUDICATION or any(decision.adjudicator == username for decision in decided)
 
 
 def gold_labels(store: LabelStore, study_id: str) -> dict[str, GoldLabel]:

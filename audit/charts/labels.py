@@ -64,7 +64,7 @@ def two_step_bar(prescreened: int, judged: Mapping[str, int], unscored: int) -> 
 
 def _steps(prescreened: int, judged: int, unscored: int) -> list[Segment]:
     return [
-        ("pre-screened absent", prescreened, LABEL_COLOURS[Label.ABSENT], ""),
+        ("absent, without a judge", prescreened, LABEL_COLOURS[Label.ABSENT], ""),
         ("judged", judged, "#5b7083", ""),
         ("unscored", unscored, LABEL_COLOURS[UNSCORED], LABEL_PATTERNS[UNSCORED]),
     ]

@@ -35,8 +35,8 @@ CHECK_WORDS = {
     "repeat": "nothing changed",
 }
 FIGURE_WORDS = {
-    "changed": "Another label", "crossed": "Across the line", "to disagreement": "Into disagreement",
-    "to agreement": "Out of disagreement", "kappa_quadratic": "Weighted kappa", "kappa": "Kappa",
+    "changed": "Another label", "crossed": "Agree or disagree changed", "to disagreement": "Now disagreeing",
+    "to agreement": "No longer disagreeing", "kappa_quadratic": "Weighted kappa", "kappa": "Kappa",
     "unread": "Unreadable at least once", "beyond repeat": "Another label, more than when nothing is changed",
 }  # fmt: skip
 PARSE_WORDS = {
@@ -83,7 +83,7 @@ CHECKS_TABLE = TableSpec(
         Column.count("count", "Checks"), Column.count("of", "Of", "checks"), Column.decimal("value", "Value"), INTERVAL_METHOD,
     ),
     (
-        "Across the line: between agreeing (absent, consistent, complementary) and disagreeing (divergent, contradictory).",
+        "Agree or disagree changed: from agreeing (absent, consistent, complementary) to disagreeing (the two others), or back.",
         "The repeat row is the noise floor. More than when nothing is changed: the share with another label minus that of the "
         "repeats of the same pairs.",
         "Instructions are planted in equally many pairs of each label, not in proportion to the run's labels.",

@@ -177,9 +177,9 @@ def entropy_bits(counts: Floats) -> Floats:
 
 POOLED, ALL_AGREE, ALL_DISAGREE, BY_MEAN = "pooled", "unscored agree", "unscored disagree", "mean over questions"
 FIGURES = {
-    POOLED: "pairs pooled (R_div)",
-    ALL_AGREE: "if every unscored pair agreed",
-    ALL_DISAGREE: "if every unscored pair disagreed",
+    POOLED: "all pairs counted alike (R_div)",
+    ALL_AGREE: "if every pair without a verdict agreed",
+    ALL_DISAGREE: "if every pair without a verdict disagreed",
     BY_MEAN: "mean over {questions}",
 }
 OTHERS, THESE, OTHER_QUESTIONS = "others", "these", "other questions"

@@ -136,7 +136,7 @@ REVEALED, LOST, BOTH, NEITHER, IN_ALL = "revealed", "lost", "present in both", "
 JUDGES, REVEALS, HIDES, NOTHING = "judges", "reveals", "hides", "nothing"
 PARTS = (REVEALED, LOST, BOTH, NEITHER, IN_ALL)
 VERDICTS = {
-    REVEALS: "{second} reveals disagreement rather than creating it.",
+    REVEALS: "{second} finds answers that {first} did not, and so shows disagreement that was there before.",
     HIDES: "{second} finds fewer answers, and so hides disagreement rather than resolving it.",
     JUDGES: "Verdicts changed although both runs have both answers: another judge, or answers in other words.",
     NOTHING: "No change beyond what chance could produce.",

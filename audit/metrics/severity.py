@@ -71,7 +71,7 @@ order by rank_severity nulls last, rank_r_div, sort_key, unit
 
 LEVELS = ("question", "topic", "handbook")
 SEVERITY_NOTE = (
-    "Severity score: a disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high), 1 where it was not "
+    "Severity score: a disagreement counts 1, 2 or 3 by its {significance} (low, medium, high), 1 where it was not "
     "stated, per pair in which both answer; the score runs from 0 to 3."
 )
 TABLE = TableSpec(
@@ -84,9 +84,9 @@ TABLE = TableSpec(
     (SEVERITY_NOTE, "Places gained: how far a row moves up when severity counts."),
 )  # fmt: skip
 GLOSSARY = {
-    "severity score": "Disagreements weighted by clinical significance (low or not stated 1, medium 2, high 3), per pair in "
+    "severity score": "Disagreements weighted by {significance} (low or not stated 1, medium 2, high 3), per pair in "
     "which both answer.",
-    "clinical significance": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
+    "{significance}": "How much a disagreement matters to {a_patient}, in the judge's view: low, medium or high.",
 }
 
 

@@ -121,7 +121,7 @@ TOPICS_TABLE = TableSpec(
         QUESTIONS,
     ),
     (
-        "Those of high clinical significance come first.",
+        "Those of high {significance} come first.",
         "Exemplars span the theme: new divergence topics are compared with them.",
     ),
     printed_rows=30,
@@ -137,7 +137,7 @@ DISPUTED_TABLE = TableSpec(
 @metric(
     sql=MIX_SQL,
     table=MIX_TABLE,
-    glossary={"label mix of a theme": "How many pairs of a theme have each label, and each clinical significance."},
+    glossary={"label mix of a theme": "How many pairs of a theme have each label, and each {significance}."},
     by_theme=True,
 )
 def theme_mix(con: Connection, taxonomy: Taxonomy, theme_id: str) -> pd.DataFrame:

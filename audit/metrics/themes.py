@@ -71,7 +71,7 @@ TABLE = TableSpec(
     ),
     (
         THEME,
-        "Rank: the theme with most disagreeing pairs of high clinical significance first, then of medium, then the others; so "
+        "Rank: the theme with most disagreeing pairs of high {significance} first, then of medium, then the others; so "
         "one grave matter outranks many trivial ones. Weight: 1, 2 or 3 for each disagreeing pair by its significance (low, "
         "medium, high), 1 where it was not stated. Severity: weight per pair.",
         TWO_WAY,
@@ -79,7 +79,7 @@ TABLE = TableSpec(
 )  # fmt: skip
 GLOSSARY = {
     "theme": "Divergence topics about the same matter. Each belongs to one theme or to none; themes form groups.",
-    "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by clinical significance (low, medium, high); 1 where "
+    "weight of a theme": "Its disagreeing pairs, each counting 1, 2 or 3 by {significance} (low, medium, high); 1 where "
     "it was not stated.",
     "divergence topic": "In a few words, what the two answers differ about.",
 }

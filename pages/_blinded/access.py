@@ -38,17 +38,30 @@ STUDY_PAGES = {  # script in pages/studies -> title
     "prevalence": "Prevalence",
     "alignment": "Alignment",
     "protocol": "Protocol",
+    "backup": "Backup",
     "sign_in": "Sign in",
     "my_account": "My account",
     "sign_out": "Sign out",
 }
+
 # The study pages of each role; None: not signed in. Pages that are not listed do not exist for the role.
 OWN_PAGES: dict[Role | None, tuple[str, ...]] = {
     None: ("sign_in",),
     Role.VIEWER: ("my_account", "sign_out"),
     Role.ANNOTATOR: ("annotate", "my_items", "protocol", "my_account", "sign_out"),
     Role.ADJUDICATOR: ("adjudicate", "agreement", "protocol", "my_account", "sign_out"),
-    Role.PI: ("study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "my_account", "sign_out"),
+    Role.PI: (
+        "study",
+        "people",
+        "adjudicate",
+        "agreement",
+        "prevalence",
+        "alignment",
+        "protocol",
+        "backup",
+        "my_account",
+        "sign_out",
+    ),
 }
 # Browsing would unblind annotators, and adjudicators decide without the judge.
 BROWSERS = (Role.VIEWER, Role.PI)

@@ -92,6 +92,7 @@ STUDIES = Door(
         Tab("studies/adjudicate", "Adjudicate", ALWAYS),
         Tab("studies/protocol", "Protocol", ALWAYS),
         Tab("studies/people", "People", ALWAYS),
+        Tab("studies/backup", "Backup", ALWAYS),
     ),
 )
 LABELLING_DOORS = (

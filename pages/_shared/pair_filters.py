@@ -75,7 +75,7 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
 def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:
     return {
         "subtopics": tuple(pick_many(title_of(run, "subtopic"), values["subtopic"], "subtopic")),
-        "significances": tuple(pick_many("Clinical significance", tuple(SIGNIFICANCES)[::-1], "significance")),
+        "significances": tuple(pick_many(title_of(run, "significance"), tuple(SIGNIFICANCES)[::-1], "significance")),
         "handbooks": tuple(pick_many(fill(run, "{Handbooks}"), list(names), "handbook", named_by(names))),
         "centers": tuple(pick_many(fill(run, "{Centers}"), values["center"], "center")),
         "phases": tuple(pick_many(fill(run, "{Phases}"), values["phase"], "phase")),

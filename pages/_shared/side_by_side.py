@@ -142,7 +142,7 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Mar
 
     return rendered(
         "_shared/two_answers.html", legend=legend, answers=zip((pair.a, pair.b), texts, strict=True), pages=pages,
-        source_link=source_link, usage=_usage(pair.judgement),
+        source_link=source_link, read_words=READ_WORDS,
         head=lambda side: answer_head(side, names.get(side.handbook_id, side.handbook_id)),
     )  # fmt: skip
 
@@ -228,17 +228,13 @@ def answer_head(side: Side, name: str) -> AnswerHead:
     return AnswerHead(name, about, reason, weak)
 
 
-def _usage(judgement: Judgement) -> str:
-    figures = [
-        f"{judgement.input_tokens:,} tokens read" if judgement.input_tokens is not None else "",
-        f"{judgement.output_tokens:,} written" if judgement.output_tokens is not None else "",
-        f"{judgement.latency_s:.1f} s" if judgement.latency_s is not None else "",
-    ]
-    return ", ".join(part for part in figures if part)
-
-
 # -- marking differences -----------------------------------------------------------------------------------------------
 
+READ_WORDS = {
+    "passages": "answered from passages", "full_document": "answered from the full text",
+    "full_document_fallback": "answered from the full text, because the passages were not enough",
+}  # fmt: skip
+"""What the generator read, by `mode` of the retrieval."""
 MARK = Markup('<mark class="{}" title="{}">{}</mark>')
 MARK_TITLES = {
     DifferenceKind.NUMBER: "an amount that the other answer does not state",

@@ -17,7 +17,7 @@ from annotation.label_store.studies import Study, StudyState, find_study, list_a
 from annotation.ratings.table import JUDGE, Ratings
 from annotation.schemes import PAIRS, Scheme
 from annotation.studies.accounts import Role
-from annotation.studies.adjudication import list_disputes
+from annotation.studies.adjudication import list_disputes, studies_of_adjudicator
 from annotation.studies.earlier_studies import pooled_ratings
 from annotation.studies.head_to_head import (
     COUPLES_TABLE,
@@ -44,11 +44,21 @@ from pages._shared.widgets import csv_button, table
 LedgerHeads = tuple[tuple[str, int, str], ...]
 
 
+NOTHING_TO_ADJUDICATE = "No study waits for your decisions, and you have decided in none. Agreement appears here when one does."
+
+
 def pick_study_or_stop(*schemes: Scheme) -> Study:
-    """The study of one of these schemes to look at, kept from page to page; without any, the page says so and stops."""
-    studies = {study.study_id: study for study in list_studies(label_store()) if study.scheme in schemes}
+    """The study of one of these schemes to look at, kept from page to page; without any, the page says so and stops.
+
+    An adjudicator has those that wait for her decisions, or in which she has decided.
+    """
+    account = current_account()
+    adjudicates = account is not None and account.role is Role.ADJUDICATOR
+    listed = studies_of_adjudicator(label_store(), account.username) if account and adjudicates else list_studies(label_store())
+    studies = {study.study_id: study for study in listed if study.scheme in schemes}
     if not studies:
-        st.info("There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet.")
+        of_pairs = "There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet."
+        st.info(NOTHING_TO_ADJUDICATE if adjudicates else of_pairs)
         st.stop()
     chosen = pick_study(studies)
     synthetic_notice(chosen)
@@ -130,8 +140,10 @@ def registered(study_id: str) -> Registration | None:
 
 
 def rater_names(study_id: str) -> dict[str, str]:
-    """Rater column -> name for a reader: `annotator_a` -> `A (ana)`."""
-    people, study = list_annotators(label_store(), study_id), find_study(label_store(), study_id)
+    """Rater column -> name for a reader: `annotator_a` -> `A (ana)`; without names for those who adjudicate without them."""
+    account, study = current_account(), find_study(label_store(), study_id)
+    named_here = account is not None and account.role is Role.PI
+    people = list_annotators(label_store(), study_id) if named_here else []
     lettered = study.scheme is PAIRS  # elsewhere A and B are systems
     named = {f"annotator_{letter.lower()}": letter for letter in ascii_uppercase[: study.ratings_per_item]}
     if len(people) == len(named):

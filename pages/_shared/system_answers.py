@@ -97,16 +97,9 @@ def answer_head(answer: SystemAnswerView) -> AnswerHead:
 
 
 def _facts(answer: SystemAnswerView, titles: Mapping[str, str]) -> Iterator[str]:
-    read, written, seconds = answer.usage
     if answer.text:
         yield f"{len(answer.text.split()):,} words"
     yield from (f"{titles.get(name, name)} {fixed(value, 3)}" for name, value in answer.measures.items())
-    if read is not None:
-        yield f"{read:,} tokens read"
-    if written is not None:
-        yield f"{written:,} written"
-    if seconds is not None:
-        yield f"{seconds:.1f} s"
 
 
 def composite_of(evaluation: StoredEvaluation) -> float | None:

@@ -43,7 +43,7 @@ CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
 LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
 SORTS = {
-    "significance": "Clinical significance",
+    "significance": "{Significance}",
     "label": "Label",
     "handbooks": "Number of {handbooks}",
     "release": "Release order",

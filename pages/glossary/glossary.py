@@ -29,7 +29,7 @@ SECTIONS = {
         "absent", "unscored", "unread", "not asked", "zero",
     ),
     "How pairs get their label": (
-        "pre-screened", "judged", "abstained", "clinical significance", "divergence topic", "theme", "weight of a theme",
+        "pre-screened", "judged", "abstained", "{significance}", "divergence topic", "theme", "weight of a theme",
         "curated",
     ),
     "How answers are found": (
@@ -136,8 +136,11 @@ with page("Glossary", LEAD, without_pairs=LEAD, without_run=True) as run:
     define_labels(run, wanted)
     matches = {heading: matching(run, definitions, wanted) for heading, definitions in sections().items()}
     for heading, definitions in matches.items():
-        if definitions:
+        if definitions and wanted:
             st.header(heading, anchor=False)
             define(run, definitions)
+        elif definitions:
+            with st.expander(f"{heading} ({len(definitions)})"):
+                define(run, definitions)
     if not any(matches.values()):
         st.markdown(say(run, "No other word contains {wanted}. Search for a shorter part of it.", wanted=f"“{wanted}”"))

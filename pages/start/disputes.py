@@ -66,7 +66,7 @@ def who_holds(run: Run, centers: list[str], doubt: str = "") -> str:
 def _summary(run: Run, row: Mapping[Hashable, Any], positions: int) -> str:
     parts = [LABEL_WORDS.get(str(row["label"]), str(row["label"]))]
     if not pd.isna(row["significance"]):
-        parts[0] += f", {row['significance']} clinical significance"
+        parts[0] += f", {row['significance']} {terms(run)['significance']}"
     pairs = "pair" if row["pairs"] == 1 else "pairs"
     parts.append(f"{row['pairs']:,} {pairs} of {row['handbooks']} {terms(run)['handbooks']} disagree")
     if positions > POSITIONS:

@@ -46,6 +46,7 @@
   const boxes = []
   for (const [element, nodes] of texts) {
     const style = getComputedStyle(element), svg = element.closest("svg")
+    if (element.matches("details:not([open])")) continue   // what it folds away
     for (const node of nodes) {
       const range = document.createRange()
       range.selectNodeContents(node)

@@ -77,7 +77,8 @@ OWN_SCRIPTS = {
     "vera": (set(BROWSING) - set(OWNER_PAGES)) | {"my_account"},
     "ana": {"annotate", "my_items", "protocol", "my_account"},
     "ben": {"annotate", "my_items", "protocol", "my_account"},
-    "petra": set(BROWSING) | {"study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "my_account"},
+    "petra": set(BROWSING)
+    | {"study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "backup", "my_account"},
     "ada": {"adjudicate", "agreement", "protocol", "my_account"},
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""

@@ -28,6 +28,9 @@ def test_the_tour_opens_once_closes_for_good_and_opens_again_on_request(demo: Da
     tour = page.get_by_label("Tour", exact=True)
     expect(tour).to_be_visible()
     expect(tour).to_contain_text("Handbooks for what each one leaves out")
+    expect(tour.get_by_role("listitem")).to_have_count(0)  # one line, until somebody wants more
+    tour.get_by_role("button", name="Take the tour").click()
+    expect(tour.get_by_role("listitem")).to_have_count(3)
     tour.get_by_role("button", name="Do not show again").click()
     expect(tour).to_be_hidden()
     page.reload()

@@ -24,7 +24,7 @@ def test_prescreened_judged_and_unscored_fill_the_first_bar_and_labels_the_secon
     figure = two_step_bar(60, {"ABSENT": 5, "COMPLEMENTARY": 20, "DIVERGENT": 5}, 10)
     rows = figure.layout.yaxis.ticktext
     shares = {(rows[bar.y[0]], bar.name): round(bar.x[0], 4) for bar in figure.data}
-    assert shares[("All pairs", "pre-screened absent")] == 0.6
+    assert shares[("All pairs", "absent, without a judge")] == 0.6
     assert shares[("All pairs", "judged")] == 0.3
     assert shares[("All pairs", "unscored")] == 0.1
     assert shares[("Judged pairs", "judged absent")] == round(5 / 30, 4)
@@ -32,7 +32,7 @@ def test_prescreened_judged_and_unscored_fill_the_first_bar_and_labels_the_secon
 
 
 def test_a_run_without_any_judged_pair_can_be_drawn():
-    assert [bar.name for bar in two_step_bar(3, {}, 0).data] == ["pre-screened absent"]
+    assert [bar.name for bar in two_step_bar(3, {}, 0).data] == ["absent, without a judge"]
     assert two_step_bar(0, {}, 0).data == ()
 
 

@@ -156,7 +156,7 @@ def test_the_weaker_run_of_the_demo_hides_what_the_main_run_reveals(data_dir, tm
     earlier = load(write_earlier(tmp_path / "earlier"), data_dir).run
     main = load(written_demo(), data_dir).run
     words = plain(open_page("compare", run=main.key, against=earlier.key))
-    assert "demo reveals disagreement rather than creating it." in words
+    assert "demo finds answers that demo-earlier did not, and so shows disagreement that was there before." in words
     assert "all verdicts on disagreement are the same" in words
     reversed_words = plain(open_page("compare", run=main.key, against=earlier.key, read="back"))
     assert "demo-earlier finds fewer answers, and so hides disagreement rather than resolving it." in reversed_words

@@ -16,7 +16,7 @@ def test_every_word_of_a_metric_is_defined_once_in_the_terms_of_the_run(load_run
         shown = word
         for name, term in terms.items():
             shown = shown.replace(name, term)
-        assert words.count(shown.format(center="center")) == 1, word
+        assert words.count(shown.format(center="center", significance="clinical significance")) == 1, word
     assert "handbook" not in words_on(at)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotation.label_store.studies import Study, StudyState, list_studies
+from annotation.label_store.studies import Study, StudyState
 from annotation.studies.accounts import Account, Role
+from annotation.studies.adjudication import studies_of_adjudicator
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
 from pages._blinded.frame import explain, study_page, synthetic_notice
@@ -44,7 +45,8 @@ def deciding(study: Study) -> None:
 with study_page("Adjudicate", LEAD, Role.ADJUDICATOR, Role.PI) as account:
     if account.role is Role.ADJUDICATOR:  # the start page of a PI is another one, and has its own tour
         tour(account, {})
-    open_studies = {study.study_id: study for study in list_studies(label_store()) if study.state is StudyState.ADJUDICATION}
+    own = studies_of_adjudicator(label_store(), account.username)
+    open_studies = {study.study_id: study for study in own if study.state is StudyState.ADJUDICATION}
     if not open_studies:
         st.info(EMPTY)
     else:

@@ -29,6 +29,7 @@ from annotation.studies.calibration import CalibrationItem, CalibrationRating, c
 from annotation.studies.head_to_head import preferences_jsonl
 from annotation.studies.masking_preview import masked_text, names_left_in_study, names_left_text
 from annotation.studies.packets import import_packet, packet_csv, packet_xlsx
+from annotation.studies.repeated_round import repeat_round
 from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from annotation.studies.verification import verify_study
@@ -38,7 +39,7 @@ from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
 from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
-from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered
+from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered, remember_study
 from pages._shared.widgets import csv_button, table
 from pages.studies.study.blinding import blinding_section
 from pages.studies.study.forms import new_study, rerun_with_message, show_message
@@ -49,7 +50,7 @@ LEAD = (
 )
 OPEN_BROWSING = (
     "Anybody can browse runs here without signing in. Annotators could see verdicts, which unblinds them. "
-    "Set AUDIT_BROWSING=signed-in before a real study begins."
+    "Before a real study begins, let only people who are signed in browse: *People*, tab *Settings*."
 )
 RELEASE = (
     "Each annotator's browser reserves a few items ahead, so that nobody waits for the next one. If an annotator does not "
@@ -202,7 +203,7 @@ def one_study(store: LabelStore, study: Study) -> None:
         advance_section(store, study)
     progress_section(store, study)
     if study.state is StudyState.CALIBRATION:
-        calibration_section(store, study)
+        guarded(calibration_section, store, study)
     release_section(store, study)
     if study.scheme is HEAD_TO_HEAD:
         with st.expander("What the annotators preferred"):
@@ -235,6 +236,12 @@ HOW_TO = (
 )
 
 
+REPEAT = (
+    "Discuss the items that differ first. Then this draws a study of the same plan and people from another sample, whose round "
+    "begins anew; nobody reads a calibration item again. The present study stays as it is: tell its annotators to leave it."
+)
+
+
 def calibration_section(store: LabelStore, study: Study) -> None:
     """Agreement on the calibration items, and those that differ; nothing for a study without such a round."""
     calibration = calibration_of(store, study.study_id)
@@ -243,6 +250,8 @@ def calibration_section(store: LabelStore, study: Study) -> None:
     st.header("Calibration", anchor=False)
     show = {None: st.info, True: st.success, False: st.warning}[calibration.met]
     show(escaped(calibration.sentence()))
+    if calibration.met is False and study.state is StudyState.CALIBRATION:
+        _repeat_button(store, study)
     differing = calibration.differing
     if not differing:
         st.caption("No calibration item has different labels.")
@@ -252,6 +261,16 @@ def calibration_section(store: LabelStore, study: Study) -> None:
         st.markdown(HOW_TO)
         number = st.pagination(len(differing), key=f"talk_{study.study_id}") if len(differing) > 1 else 1
         _talk_item(differing[min(number, len(differing)) - 1], calibration.scheme)
+
+
+def _repeat_button(store: LabelStore, study: Study) -> None:
+    """The button that draws the same study from another sample, beginning with another round."""
+    with st.popover("Repeat the round with another sample", icon=":material/replay:"):
+        st.markdown(REPEAT)
+        if st.button("Draw the new sample", type="primary", key=f"repeat_{study.study_id}"):
+            again = repeat_round(store, study.study_id, loaded_runs(), now())
+            remember_study(again)
+            rerun_with_message(f"Study {again} was drawn. Its annotators begin with its calibration round.")
 
 
 def _talk_item(item: CalibrationItem, scheme: Scheme) -> None:

@@ -44,19 +44,21 @@ def figures_on(at) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", ["petra", "ada"])
 def test_raw_agreement_is_eight_of_ten_with_its_interval(name, judged, as_user: SignIn):
+    step(judged, StudyState.LABELLING)
     at = as_user(name, "agreement")
     assert not at.exception
     assert figures_on(at)["raw agreement"] == (0.8, 10)
-    assert "State: labelling" in words_on(at)
+    assert "State: adjudication" in words_on(at)
     assert "95 % interval" in words_on(at)
     assert [metric.label for metric in at.metric][1] == "Raw agreement"
 
 
 def test_overlap_of_marked_sentences_is_shown_with_its_definition_once_somebody_has_marked_one(judged, as_user: SignIn):
-    assert "sentence-level F1" not in words_on(as_user("ada", "agreement"))
+    assert "sentence-level F1" not in words_on(as_user("petra", "agreement"))
     both = (MarkedSentence(0, 0, 5), MarkedSentence(1, 0, 5))  # the first word of each answer, whatever side it is on
     for annotator, number in (("ana", 1), ("ben", 1), ("ana", 9), ("ben", 9), ("ana", 2)):
         rate(judged, annotator, number, "ABSENT" if (annotator, number) == ("ana", 9) else "CONSISTENT", rationale=both)
+    step(judged, StudyState.LABELLING)
     at = as_user("ada", "agreement")
     assert not at.exception
     (table,) = (frame.value for frame in at.dataframe if "one" in frame.value)
@@ -139,7 +141,7 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided
         return "the judge against" in everything_on(at) or any("precision" in frame.value for frame in at.dataframe)
 
     assert judge_seen("petra")
-    assert not judge_seen("ada")  # labelling: nothing is in the queue yet, and all of it may come
+    assert "No study waits for your decisions" in words_on(as_user("ada", "agreement"))
     step(judged, StudyState.LABELLING)
     assert not judge_seen("ada")
     decided(judged, 9)
@@ -152,7 +154,10 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided
 
 
 def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as_user: SignIn):
+    step(judged, StudyState.LABELLING)
     before = everything_on(as_user("ada", "agreement"))
+    assert "Study 1 (pairs)" in before
+    assert not any(name in before for name in ("ana", "ben"))
     with judged.begin() as tx:
         tx.execute(update(verdicts).values(label="DIVERGENT", significance="high"))
         tx.execute(update(strata).values(label="DIVERGENT"))

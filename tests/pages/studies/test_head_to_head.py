@@ -58,6 +58,7 @@ def test_agreement_is_live_and_only_the_pi_reads_who_was_preferred(folk, as_user
     assert [metric.label.replace("\\", "") for metric in pi.metric][:2] == ["Cohen's kappa, unweighted", "Raw agreement"]
     # Observed 4/5; by chance A 3 and 2, B 1 and 2, tie 1 and 1 of 5: (6 + 2 + 1) / 25.
     assert pi.metric[0].value == f"{(0.8 - 9 / 25) / (1 - 9 / 25):.3f}"
+    step(folk, StudyState.LABELLING)
     adjudicator = as_user("ada", "agreement")
     assert not adjudicator.exception
     assert adjudicator.metric[0].value == pi.metric[0].value

@@ -39,7 +39,18 @@ OWN = {
     "vera": {"my_account", "sign_out"},
     "ana": {"annotate", "my_items", "protocol", "my_account", "sign_out"},
     "ada": {"adjudicate", "agreement", "protocol", "my_account", "sign_out"},
-    "petra": {"study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "my_account", "sign_out"},
+    "petra": {
+        "study",
+        "people",
+        "adjudicate",
+        "agreement",
+        "prevalence",
+        "alignment",
+        "protocol",
+        "backup",
+        "my_account",
+        "sign_out",
+    },
 }
 
 

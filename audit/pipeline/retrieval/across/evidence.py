@@ -159,7 +159,7 @@ def _graph_notes(seen: QuestionGraph) -> list[str]:
     if not seen.graph.entities:
         return ["No entity was recognised in any handbook, so the graph adds nothing. Name a vocabulary of the handbooks' terms."]
     if not seen.seeds:
-        return ["The question names no entity that links passages, so they are ordered without the graph."]
+        return ["The question has no term that links passages, so they are in the order of the search alone."]
     return []
 
 

@@ -132,7 +132,7 @@ def test_handbooks_without_entities_are_searched_without_the_graph() -> None:
 def test_a_question_without_entities_in_a_library_with_some_is_told_too() -> None:
     library = build_library((document("d", "gloves outdoors", "tacrolimus"),), (Source("d", ("d",)),), SETTINGS)
     evidence = gather(library, "gloves", recogniser=TERMS)
-    assert evidence.notes == ("The question names no entity that links passages, so they are ordered without the graph.",)
+    assert evidence.notes == ("The question has no term that links passages, so they are in the order of the search alone.",)
 
 
 def test_many_sources_get_a_budget_that_is_enough_for_each() -> None:

@@ -1,0 +1,1 @@
+"""Backup: the page."""
