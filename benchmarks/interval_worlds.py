@@ -6,7 +6,7 @@ that it should hold. `benchmarks.intervals` lists which exported figures each of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -22,7 +22,7 @@ from audit.stats.clustered import clustered_ratio_interval, group_counts, ratio_
 from audit.stats.intervals import Floats, wilson
 from audit.stats.latent_positions import JudgeErrors, partitions, share_disputed
 from audit.stats.means import mean_change, mean_interval
-from audit.stats.measured_errors import MeasuredErrors
+from audit.stats.measured_errors import ASSUMED_ERRORS, SECOND, MeasuredErrors, errors_by_two_readings
 from audit.stats.misclassification import ErrorCounts, effective_trials, true_share
 from audit.stats.pair_table import EACH_QUESTION, RATES, one_group, rate_intervals, side_rate_intervals
 from audit.stats.paired import (
@@ -262,10 +262,16 @@ def silences(rng: np.random.Generator, *, questions: int = 80) -> Held:
     yield 0.4, float(estimate.low[0]), float(estimate.high[0])
 
 
-def disputed_questions(rng: np.random.Generator, *, questions: int = 60, handbooks: int = 6) -> Held:
-    """The share of questions on which handbooks take two positions, by the labels of a judge with two rates of errors."""
-    share, errors = 0.35, JudgeErrors(0.05, 0.15)
+def disputed_questions(
+    rng: np.random.Generator, *, questions: int = 60, handbooks: int = 6, false: float = 0.05, read_twice: bool = False
+) -> Held:
+    """The share of questions on which handbooks take two positions, by the labels of a judge with two rates of errors.
+
+    read_twice  the rate of false alarms is not known: another judge with the usual rates reads all disagreements and 200 others
+    """
+    share, errors = 0.35, JudgeErrors(false, 0.15)
     matrices: list[npt.NDArray[np.floating]] = []
+    differs_of: list[npt.NDArray[np.bool_]] = []
     for _ in range(questions):
         position = rng.permutation(np.arange(handbooks) < rng.integers(1, handbooks)) * (rng.random() < share)
         differs = position[:, None] != position[None, :]
@@ -273,8 +279,21 @@ def disputed_questions(rng: np.random.Generator, *, questions: int = 60, handboo
         called += called.T
         np.fill_diagonal(called, np.nan)
         matrices.append(called)
-    found = [partitions(errors.evidence(one)) for one in matrices]
+        differs_of.append(differs)
+    measured = _read_twice(rng, differs_of, matrices) if read_twice else MeasuredErrors(errors, 0.0, 0.0, 100)
+    found = [partitions(measured.errors.evidence(one)) for one in matrices]
     evidence = QuestionEvidence(list(range(questions)), [np.arange(handbooks)] * questions, found, matrices)
-    measured = MeasuredErrors(errors, 0.0, 0.0, 100)
     estimate = share_disputed(evidence.log_odds)
     yield share, *_interval(estimate, _sampling_se(evidence.log_odds, estimate), *_slopes(evidence, measured))
+
+
+def _read_twice(rng: np.random.Generator, differs: Sequence[np.ndarray], called: Sequence[np.ndarray]) -> MeasuredErrors:
+    """The judge's errors as another one shows them that errs as often as is assumed, independently."""
+    a, b = np.triu_indices(len(called[0]), 1)
+    apart, first = (np.array(each)[:, a, b].ravel() for each in (differs, called))
+    again = rng.random(len(apart)) < np.where(apart, 1 - ASSUMED_ERRORS.missed, ASSUMED_ERRORS.false)
+    drawn = np.concatenate([np.flatnonzero(first == 1), rng.permutation(np.flatnonzero(first == 0))[:200]])
+    read = np.zeros((2, 2))
+    np.add.at(read, (first[drawn].astype(int), again[drawn].astype(int)), 1)
+    facts = (len(called[0]) - 1) / len(a)
+    return errors_by_two_readings(np.bincount(first.astype(int), minlength=2).astype(float), read, facts, SECOND)

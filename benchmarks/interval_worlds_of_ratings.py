@@ -26,6 +26,7 @@ from annotation.prevalence.estimates import (
     total_interval,
     true_labels,
 )
+from annotation.prevalence.planning import sample_size_plan
 from annotation.prevalence.shared_errors import shared_errors
 from annotation.ratings.gold import confirmed_calls, human_labels
 from annotation.ratings.table import Ratings, ratings_from
@@ -167,6 +168,30 @@ def corrected(rng: np.random.Generator, *, per_label: int = 40) -> Held:
     ratings = _study(rng, per_label=per_label)
     found = corrected_shares(require_design(ratings), human_labels(ratings))
     yield from zip(_true_shares(), found.low, found.high, strict=True)
+
+
+def extended(rng: np.random.Generator, *, width: float, pilot: int = 40) -> Held:
+    """The corrected share of divergent pairs and R_div, in a study that is planned again and extended until so narrow a share."""
+    rated, true = np.full(5, pilot), np.array([rng.multinomial(pilot, chances) for chances in JUDGED])
+    while True:
+        judge = np.repeat(np.arange(5), rated)
+        labels = WORDS[np.concatenate([np.repeat(np.arange(5), each) for each in true])]
+        table = {"item_id": [f"i{number}" for number in range(len(judge))], "annotator_a": labels, "annotator_b": labels}
+        ratings = ratings_from(pd.DataFrame({**table, "judge": WORDS[judge], "design_weight": (PAIRS / rated)[judge]}))
+        more = sample_size_plan(ratings, width, Label.DIVERGENT).set_index("stratum")["more"].reindex(WORDS).to_numpy()
+        if not more.any():
+            break
+        # At most as much again, as the guide to planning says
+        more = np.ceil(more * min(1.0, rated.sum() / more.sum())).astype(int)
+        true = true + np.array([rng.multinomial(count, chances) for count, chances in zip(more, JUDGED, strict=True)])
+        rated = rated + more
+    found, rate, shares = (
+        corrected_shares(require_design(ratings), human_labels(ratings)),
+        corrected_disagreement(ratings),
+        _true_shares(),
+    )
+    yield float(shares[3]), found.low[3], found.high[3]
+    yield float(shares[ROWS.index(DISAGREES)] / (1 - shares[Label.ABSENT.code])), rate.low, rate.high
 
 
 def corrected_by_weighed(rng: np.random.Generator, *, per_label: int = 60) -> Held:

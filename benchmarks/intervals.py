@@ -154,7 +154,12 @@ STATISTICS: Mapping[str, Statistic] = {
     ),
     "silence behind a search": Statistic({"errors of both kinds": worlds.silences}, ("silence*.*", "found_by_*.silent")),
     "disputed questions": Statistic(
-        {f"{n} questions": of(worlds.disputed_questions, questions=n) for n in (30, 60)}, ("disputed_share_corrected.share",)
+        {f"{n} questions": of(worlds.disputed_questions, questions=n) for n in (30, 60)}
+        | {
+            f"{name}, read twice": of(worlds.disputed_questions, false=false, read_twice=True)
+            for name, false in (("good judge", 0.02), ("poor judge", 0.12))
+        },
+        ("disputed_share_corrected.share",),
     ),
     "agreement of a sample": Statistic(
         {
@@ -179,7 +184,8 @@ STATISTICS: Mapping[str, Statistic] = {
     ),
     "difference of two judges": Statistic({"accuracy": raters.better_judge}, ("Agreement: difference",)),
     "corrected shares": Statistic(
-        {f"{n} of each label": of(raters.corrected, per_label=n) for n in (20, 80)},
+        {f"{n} of each label": of(raters.corrected, per_label=n) for n in (20, 80)}
+        | {f"extended to {100 * width:g} points": of(raters.extended, width=width) for width in (0.01, 0.02)},
         ("study_prevalence.value", "CORRECTED_TABLE", "METHODS_TABLE"),
     ),
     "corrected shares, raters weighed": Statistic({"three who err": raters.corrected_by_weighed}, ("Prevalence: Dawid-Skene",)),

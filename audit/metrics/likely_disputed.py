@@ -17,7 +17,7 @@ from audit.metrics._shared import DISAGREEING, HANDBOOKS, PRESENT
 from audit.queries.judge_errors import judge_errors
 from audit.stats.intervals import Floats, Ints, Z
 from audit.stats.latent_positions import JudgeErrors, Partitions, amounts_told, listed, partitions, share_disputed
-from audit.stats.measured_errors import RATED, MeasuredErrors
+from audit.stats.measured_errors import RATED, REPEATS, SECOND, MeasuredErrors
 from audit.store.connection import Connection, arrays, frame, rows
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
@@ -39,8 +39,10 @@ HOW = (
     "another; by how much is learned from the run."
 )
 ERRORS_NOTE = (
-    f"Error rates: false alarms from {RATED}, drawn towards the assumed 5 % that count as 20 ratings; without ratings, assumed. "
-    "That two {handbooks} of different positions are not called a disagreement is assumed in 15 % of pairs: no rating shows it."
+    f"Error rates: false alarms from {RATED}; without these from {SECOND}, as if the two err independently, so that an error "
+    f"they share is not seen; without one from {REPEATS}, where it changes its mind more often than the assumed rate allows. All "
+    "are drawn towards the assumed 5 %, which counts as 20 pairs; without any of them it is assumed. "
+    "That two {handbooks} of different positions are not called a disagreement is assumed in 15 % of pairs: no reading shows it."
 )
 TABLE = TableSpec(
     "{Questions} by the probability that their {handbooks} take several positions",
@@ -122,7 +124,7 @@ SHARE_TABLE = TableSpec(
         Column.share("judged", "As the judge labels"), Column.share("share", "Corrected"),
         Column.count("listed", "Listed", "{questions}"), Column.share("false", "False alarms", "of agreements"),
         Column.share("missed", "Missed", "of disagreements"), Column.text("errors", "Error rates from"),
-        Column.count("rated", "Rated pairs"),
+        Column.count("rated", "From pairs", "rated or read twice"),
     ),
     (
         HOW, ERRORS_NOTE,
@@ -150,7 +152,8 @@ def disputed_share_corrected(con: Connection) -> pd.DataFrame:
                                  put to these handbooks; NaN without questions, or where no question tells
         listed                   int, questions in the list of `likely_disputed`
         false, missed            float in [0, 1], the judge's error rates
-        errors                   str, where false alarms are from: 'ratings of this run', 'assumed', or 'supposed'; rated  int
+        errors                   str, where false alarms are from: a source of audit.stats.measured_errors, or 'supposed'
+        rated                    int, pairs rated or read twice
 
     Source: audit.stats.latent_positions.
     """

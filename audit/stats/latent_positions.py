@@ -156,7 +156,8 @@ def partitions(evidence: Floats) -> Partitions:
         drawn, seen = _explored(evidence)
         # What the seen partitions weigh together: never more than all, and nearly all where evidence decides
         several = float(_log_sum(seen))
-        log_weight = np.zeros(len(drawn))
+        drawn, times = np.unique(_numbered(drawn), axis=0, return_counts=True)
+        log_weight = np.log(times)
     weight = np.exp(log_weight - _log_sum(log_weight))
     return Partitions(drawn, weight, several - np.log1p(-np.exp(prior_one)) - one)
 
@@ -277,11 +278,16 @@ def _explored(evidence: Floats) -> tuple[Ints, Floats]:
     return (drawn if len(drawn) else simple[[np.argmax(log_simple)]]), np.concatenate([log_simple, log_weight])
 
 
+def _numbered(rows: Ints) -> Ints:
+    """The same partitions with their positions numbered from 0 in the order of handbooks, so that equal ones are equal rows."""
+    member = rows[:, None, :] == np.arange(rows.max(initial=0) + 1)[:, None]
+    first = np.where(member.any(axis=2), member.argmax(axis=2), rows.shape[1])
+    return np.take_along_axis(first.argsort(axis=1).argsort(axis=1), rows, axis=1)
+
+
 def _weighed(rows: Ints, evidence: Floats) -> tuple[Ints, Floats]:
     """The distinct partitions among these that are of several positions and not in `_nearly_one`, with the log weight of each."""
-    first = (rows[:, :, None] == rows[:, None, :]).argmax(axis=2)
-    number = (first == np.arange(len(evidence))).cumsum(axis=1) - 1
-    distinct = np.unique(np.take_along_axis(number, first, axis=1), axis=0)
+    distinct = np.unique(_numbered(rows), axis=0)
     sizes = (distinct[:, :, None] == np.arange(distinct.max() + 1)).sum(axis=1)
     own = ((sizes > 0).sum(axis=1) > 2) | (sizes.max(axis=1) < len(evidence) - 2)
     distinct, sizes = distinct[own], sizes[own]
@@ -297,7 +303,8 @@ class _Particles:
         self.rng = np.random.default_rng(SEED)
         self.evidence, count = evidence, len(evidence)
         self.position = np.zeros((PARTICLES, count), dtype=int)
-        self.size = np.zeros((PARTICLES, MAX_POSITIONS))
+        self.size = np.zeros((PARTICLES, MAX_POSITIONS), dtype=int)
+        self.log_size = np.concatenate([[-np.inf], np.log(np.arange(1, count + 1))])
         # The evidence of each handbook for each position
         self.reach = np.zeros((PARTICLES, MAX_POSITIONS, count))
         self.log_weight = np.zeros(PARTICLES)
@@ -307,7 +314,7 @@ class _Particles:
         """Place one more handbook, and let partitions that fit badly give way."""
         scores = self._scores(handbook)
         fit = _log_sum(scores) - np.log(CONCENTRATION + handbook)
-        self._place(handbook, self._draw(scores))
+        self._place(handbook, np.argmax(scores + self._noise(*scores.shape), axis=1))
         self.log_weight = self.log_weight + fit
         share = np.exp(self.log_weight - _log_sum(self.log_weight))
         if 1 / (share**2).sum() < PARTICLES / 2 or handbook == len(self.evidence) - 1:
@@ -316,33 +323,38 @@ class _Particles:
     def start_from(self, rows: Ints) -> None:
         """The partitions become these; places of positions that they lack are empty."""
         member = (rows[:, None, :] == np.arange(MAX_POSITIONS)[:, None]).astype(float)
-        self.position[:], self.size[:], self.reach[:] = rows, member.sum(axis=2), member @ self.evidence
+        self.position[:], self.size[:], self.reach[:] = rows, member.sum(axis=2).astype(int), member @ self.evidence
 
     def sweep(self) -> Ints:
         """Move every handbook once; (particles, handbooks), the partitions then."""
-        for handbook in range(len(self.evidence)):
-            self.move(handbook)
+        noise = self._noise(len(self.evidence), PARTICLES, MAX_POSITIONS)
+        for handbook, own in enumerate(noise):
+            self.move(handbook, own)
         return self.position.copy()
 
-    def move(self, handbook: int) -> None:
+    def move(self, handbook: int, noise: Floats) -> None:
         """Take a handbook out and place it again, given all others."""
-        held = self.position[:, handbook]
+        held = self.position[:, handbook].copy()
         self.size[self.each, held] -= 1
-        self.reach[self.each, held] -= self.evidence[handbook]
-        self._place(handbook, self._draw(self._scores(handbook)))
+        # A handbook adds nothing to its own reach, so only what moves has to be taken out of it
+        position = np.argmax(self._scores(handbook) + noise, axis=1)
+        moved = np.flatnonzero(position != held)
+        self.reach[moved, held[moved]] -= self.evidence[handbook]
+        self.reach[moved, position[moved]] += self.evidence[handbook]
+        self.position[:, handbook] = position
+        self.size[self.each, position] += 1
 
     def _scores(self, handbook: int) -> Floats:
-        with np.errstate(divide="ignore"):
-            scores = np.log(self.size) + self.reach[:, :, handbook]
-        empty = self.size == 0
-        free = np.argmax(empty, axis=1)
+        scores = self.log_size[self.size] + self.reach[:, :, handbook]
+        free = np.argmin(self.size, axis=1)
         # One empty place stands for a new position; where none is left, there is no new one
-        scores[self.each[empty.any(axis=1)], free[empty.any(axis=1)]] = np.log(CONCENTRATION)
+        some = self.each[self.size[self.each, free] == 0]
+        scores[some, free[some]] = np.log(CONCENTRATION)
         return scores
 
-    def _draw(self, scores: Floats) -> Ints:
+    def _noise(self, *shape: int) -> Floats:
         # The largest of the scores with Gumbel noise is a draw by their probabilities
-        return np.asarray(np.argmax(scores - np.log(-np.log(self.rng.random(scores.shape))), axis=1))
+        return np.asarray(-np.log(-np.log(self.rng.random(shape))))
 
     def _place(self, handbook: int, position: Ints) -> None:
         self.position[:, handbook] = position

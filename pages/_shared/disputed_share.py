@@ -9,6 +9,7 @@ import streamlit as st
 from annotation.prevalence.estimates import errors_of
 from audit.charts.style import interval, percent
 from audit.metrics.likely_disputed import disputed_share_corrected, share_with
+from audit.stats.measured_errors import ASSUMED, RATED, REPEATS, SECOND
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.rating_sources import rating_sources
@@ -19,14 +20,16 @@ SENTENCE = (
     "as the judge labels, on {judged}."
 )
 BASIS = f"Of {{n}} {{questions}}; in brackets the 95 % interval, for {disputed_share_corrected.table.population}."
-FROM_RATINGS = (
-    "How often the judge sees a disagreement where there is none ({false}) is from {rated} rated pairs; how often it misses one "
-    "({missed}) is assumed."
-)
-ASSUMED = (
-    "How often the judge errs was not measured here. Assumed: it sees a disagreement in {false} of the pairs that agree, and "
-    "misses {missed} of the disagreements."
-)
+MISSED = "how often it misses one ({missed}) is assumed."
+FROM = {
+    RATED: f"How often the judge sees a disagreement where there is none ({{false}}) is from {{rated}} rated pairs; {MISSED}",
+    SECOND: "How often the judge sees a disagreement where there is none ({false}) is from {rated} pairs that a second judge "
+    f"read too, as if the two made errors independently; {MISSED}",
+    REPEATS: "The judge sees a disagreement where there is none in at least {false} of the pairs that agree: so often did its "
+    f"label change when it was asked about {{rated}} pairs once more; {MISSED}",
+    ASSUMED: "How often the judge errs was not measured here. Assumed: it sees a disagreement in {false} of the pairs that "
+    "agree, and misses {missed} of the disagreements.",
+}
 
 
 def disputed_share(run: Run) -> None:
@@ -38,11 +41,11 @@ def disputed_share(run: Run) -> None:
     row = table.iloc[0]
     if math.isnan(row["share"]):
         return
-    share, low, high, false, rated = row[["share", "share_low", "share_high", "false", "rated"]]
+    share, low, high, false, rated, source = row[["share", "share_low", "share_high", "false", "rated", "errors"]]
     studies = (errors_of(source.ratings) for source in rating_sources(run) if source.study_id)
     if measured := next((known for known in studies if known and known.rated), None):
-        (share, low, high), false, rated = share_with(table, measured), measured.errors.false, measured.rated
+        (share, low, high), false, rated, source = share_with(table, measured), measured.errors.false, measured.rated, RATED
     span = interval(low, high, 0) or "interval unknown"
     st.markdown(say(run, SENTENCE, share=percent(share, 0), span=span, judged=percent(row["judged"], 0)))
     values = {"false": percent(false, 0), "missed": percent(row["missed"], 0), "rated": f"{rated:,}"}
-    counts(run, f"{BASIS} {FROM_RATINGS if rated else ASSUMED}", n=f"{row['questions']:,}", **values)
+    counts(run, f"{BASIS} {FROM[source]}", n=f"{row['questions']:,}", **values)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from audit.metrics.likely_disputed import decisions, dispute_decisions, disputed_share_corrected, likely_disputed, share_with
+from audit.queries.judge_errors import judge_errors
 from audit.stats.latent_positions import JudgeErrors
-from audit.stats.measured_errors import ASSUMED_ERRORS, MeasuredErrors
+from audit.stats.measured_errors import ASSUMED_ERRORS, REPEATS, SECOND, MeasuredErrors
 from audit.store.connection import open_store
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -86,3 +87,31 @@ def test_what_a_list_finds_and_costs_by_hand(store):
     assert table["shown"].is_monotonic_decreasing
     assert (table["found"] + table["missed"]).nunique() == 1 or np.ptp(table["found"] + table["missed"]) < 1e-9
     assert decisions(np.zeros(0), 0).empty
+
+
+def read_once_more(con, label: str, judge: str) -> None:
+    """Each pair of q1 and q2 is read once more, with this label: by the run's judge in a check, or by another judge."""
+    pairs = "from pairs where question < 2"
+    if judge == "own":
+        con.execute(
+            f"insert into checks by name select question, handbook_a, handbook_b, 'repeat' as kind, 1 as number, "
+            f"'{label}' as label {pairs}"
+        )
+    else:
+        con.execute(
+            f"insert into further_verdicts by name select question, handbook_a, handbook_b, 'second' as kind, 1 as round, "
+            f"1 as number, '{label}' as label, 'other' as judge {pairs}"
+        )
+
+
+def test_without_ratings_a_second_judge_tells_how_often_the_judge_errs_and_else_the_judge_asked_again(store):
+    with store(TABLE) as con:
+        read_once_more(con, "CONSISTENT", "own")  # it takes back both disagreements
+        again = judge_errors(con)
+        read_once_more(con, "CONSISTENT", "other")
+        second = judge_errors(con)
+        (row, *_) = disputed_share_corrected(con).to_dict("records")
+    assert (again.source, again.rated) == (REPEATS, 16)
+    assert (second.source, second.rated) == (SECOND, 16)
+    assert min(again.errors.false, second.errors.false) > ASSUMED_ERRORS.false
+    assert (row["errors"], row["rated"], row["false"]) == (SECOND, 16, second.errors.false)
