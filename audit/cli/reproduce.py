@@ -21,7 +21,7 @@ from audit.errors import AuditError
 from audit.exports.context import open_context
 from audit.exports.package_request import StudyPart
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
-from audit.exports.published.reproduction import PrintedTable, Reproduction, reproduction
+from audit.exports.published.reproduction import MEASURES, PrintedTable, Reproduction, reproduction
 from audit.formatting import text_table
 from audit.papers.departures import CITATIONS, Departure, Paper, departures
 from audit.queries.themes import taxonomy_of
@@ -74,7 +74,11 @@ def reproduce(arguments: argparse.Namespace, settings: Settings) -> int:
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
     with open_context(run, other, taxonomy_of(run, settings.themes_dir)) as context:
         found = reproduction(paper, context, study.figures if study else {})
-        texts = [f"{CITATIONS[paper]}\n{_counts(found)} Run {run.key}.", *map(_table_text, found.tables), *_others_text(found)]
+        texts = [
+            f"{CITATIONS[paper]}\n{_counts(found)} Run {run.key}.",
+            *map(_table_text, found.tables),
+            *_others_text(found, paper),
+        ]
     text = "\n\n".join([*texts, "\n".join(_departure_lines(listed))])
     record = {
         "run": run.key, "verdicts": found.verdicts, "departures": _records(listed),
@@ -200,10 +204,10 @@ def _table_text(table: PrintedTable) -> str:
     return f"{head}\n{text_table(rows)}"
 
 
-def _others_text(found: Reproduction) -> Iterator[str]:
+def _others_text(found: Reproduction, paper: Paper) -> Iterator[str]:
     if len(found.others):
         rows = [list(found.others.columns), *found.others.astype(str).values.tolist()]
-        yield f"== Systems here that the paper does not have, beside the printed ones\n{text_table(rows)}"
+        yield f"== Systems here that the paper does not have, beside the printed ones. {MEASURES[paper]}\n{text_table(rows)}"
 
 
 def _departure_lines(listed: tuple[Departure, ...]) -> Iterator[str]:

@@ -80,6 +80,7 @@ METHODS = Door(
         Tab("stress", "Stress", STRESS),
         Tab("judge", "Judge checks"),
         Tab("rejudge", "Re-judge", HANDBOOKS),
+        Tab("papers", "Papers", ALWAYS),
     ),
 )
 STUDIES = Door(

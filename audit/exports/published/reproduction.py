@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
@@ -23,6 +24,10 @@ from audit.exports.published.tables import CITATION, ROUTING_SOURCE, STRESS_SOUR
 from audit.exports.table_model import estimate
 from audit.papers.departures import Paper
 from audit.queries.stress import tested_systems
+from audit.queries.themes import taxonomy_of
+from audit.settings import Settings
+from audit.store.connection import Connection
+from audit.store.runs import run_in
 
 SOURCES = {Paper.S1: ROUTING_SOURCE, Paper.S2: SYSTEMS_SOURCE, Paper.S3: STRESS_SOURCE}
 NEEDS = {
@@ -31,6 +36,12 @@ NEEDS = {
     Paper.S2: "The run has no answering systems.",
     Paper.S3: "The run has no stress tests.",
 }
+MEASURES = {
+    Paper.S1: "Measures are named by table and measure.",
+    Paper.S2: "Measures are named as `audit metrics` names them.",
+    Paper.S3: "Measures are named by test, measure, documents and signal in percent; figures are in percent.",
+}
+"""How figures of systems that a paper does not have are named."""
 NOT_HERE = "No system of this run is '{subject}' of the paper."
 
 
@@ -82,6 +93,12 @@ def reproduction(paper: Paper, context: ExportContext, study: Mapping[str, RunFi
         for title, own in _by_table(printed).items()
     )
     return Reproduction(tuple(tables), others)
+
+
+def stored_reproduction(con: Connection, paper: str, path: str) -> Reproduction:
+    """The reproduction of a paper on the run of an opened store, whose file is `path`, without a study or an earlier run."""
+    run = run_in(con, Path(path))
+    return reproduction(Paper(paper), ExportContext(run, con, taxonomy=taxonomy_of(run, Settings().themes_dir)))
 
 
 def _by_table(printed: Iterable[PublishedFigure]) -> dict[str, list[PublishedFigure]]:
