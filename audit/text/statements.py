@@ -115,8 +115,8 @@ def _depth(line: str) -> int:
 
 
 def _is_lead(text: str, is_item: bool) -> bool:
-    # Above a list stands its lead, whatever its mark; an item leads deeper ones only where it says so
-    return text.rstrip().endswith((":", "…")) or not is_item
+    # Above a list stands its lead, whatever its mark; an item that ends a sentence is one of its own
+    return not is_item or not text.rstrip().endswith((".", "!", "?"))
 
 
 def _split_lead(content: str) -> tuple[str, str]:

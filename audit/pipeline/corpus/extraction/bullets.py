@@ -32,7 +32,7 @@ def _named_signs() -> Iterator[str]:
 MEANT = "✓✔✗✘"
 SIGNS = "".join(_named_signs()) + MEANT
 # What else begins items where a space follows
-DASHES = "*–—-"
+DASHES = "*–—−-"
 ONE_OF = f"[{re.escape(SIGNS + DASHES)}]"
 """The class of all these for a regular expression."""
 # Letters that word processors set in a font of symbols: bullets where a wide gap follows

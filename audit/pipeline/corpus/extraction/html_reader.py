@@ -300,7 +300,9 @@ class _Walk:
         else:
             number = self.numbers[-1]
             mark = f"{number}. " if number and number <= MAX_STEP else ITEM_MARK
-            self.lines.append(f"{' ' * (INDENT * (len(self.numbers) - 1))}{mark}{' '.join(lines)}")
+            # Some have a bullet of their own beside that of the list
+            text = " ".join(lines).removeprefix(ITEM_MARK)
+            self.lines.append(f"{' ' * (INDENT * (len(self.numbers) - 1))}{mark}{text}")
             self.in_item = True
 
     def _start_item(self) -> None:

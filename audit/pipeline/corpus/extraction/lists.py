@@ -217,12 +217,15 @@ def _prefix(mark: re.Match[str]) -> str:
 
 def _levels(levels: list[_Level], line: Line, mark: re.Match[str], before: Line | None) -> list[_Level]:
     kind = "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
+    known = next((number for number, level in enumerate(levels) if level.mark == kind), None)
+    if before is not None and known is None and before.text.endswith(":"):
+        # Items of another mark below "2. Treatment: these include:", even where they are no further in
+        return [*levels, _Level(line.x0, kind)]
     if before is not None and _after_break(before, line):
         # The distance from the left tells nothing in another column: the same mark is the same level
-        known = next((number for number, level in enumerate(levels) if level.mark == kind), None)
-        if known is None and before.text.endswith(":"):
-            return [*levels, _Level(line.x0, kind)]
         return [*levels[: known or 0], _Level(line.x0, kind)]
+    if levels and levels[-1].mark == kind and abs(levels[-1].x0 - line.x0) < SAME_LEVEL:
+        return levels
     kept = [level for level in levels if level.x0 < line.x0 - SAME_LEVEL]
     return [*kept, _Level(line.x0, kind)]
 
@@ -233,7 +236,12 @@ def _continues_item(before: Line, line: Line, mark_x0: float, pitch: float) -> b
         return unfinished
     close = line.baseline - before.baseline <= PARAGRAPH_GAP * _room(before, line, pitch)
     hanging = line.x0 > mark_x0 + 0.4 * line.size
-    return hanging if close else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * _room(line, line, pitch)
+    # The lines of a numbered paragraph need not hang
+    return (
+        hanging or unfinished
+        if close
+        else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * _room(line, line, pitch)
+    )
 
 
 # -- lists without marks -----------------------------------------------------------------------------------------------

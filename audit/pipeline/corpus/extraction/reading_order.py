@@ -170,7 +170,7 @@ def _are_apart(sides: list[list[Line]], width: float) -> bool:
     """Whether the lines of two sides are at heights of their own, as the cells of rows never are: text beside pictures, for
     instance, which fills no column.
     """
-    if min(map(len, sides)) < MIN_LINES_APART or any(line.table not in ((), OPAQUE) for side in sides for line in side):
+    if min(map(len, sides)) < MIN_LINES_APART:
         return False
     wide = all(max(line.x1 for line in side) - min(line.x0 for line in side) >= MIN_COLUMN_WIDTH * width for side in sides)
     left, right = ({line.baseline for line in side} for side in sides)

@@ -248,3 +248,10 @@ def test_lines_between_two_line_breaks_are_paragraphs_and_their_names_headings()
     text = "<br><br>".join(f"{part}<br><br>You may be sore after the {part.lower()} for two days." for part in parts)
     page = f"<h1>After</h1><h2>What to know</h2><p>Follow these rules.<br><br>{text}</p><h2>Ask us</h2><p>Call.</p>"
     assert headings(page) == ["After", "What to know", *parts, "Ask us"]
+
+
+def test_an_item_with_a_bullet_of_its_own_has_one():
+    assert quoted("<p>You cannot have:</p><ul><li>• any solid food</li><li>• nuts</li></ul>") == [
+        "You cannot have: any solid food",
+        "You cannot have: nuts",
+    ]

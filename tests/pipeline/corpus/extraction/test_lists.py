@@ -168,3 +168,19 @@ def test_a_list_in_a_list_that_goes_on_on_the_next_page_stays_below_its_lead(tmp
         "Call an ambulance for: swollen lips",
         "Ask us if you are not sure",
     ]
+
+
+def test_items_below_a_number_that_leads_them_are_its_own_even_where_they_are_no_further_in(tmp_path):
+    lines = ["## Advice", FILLER, FILLER, "", "1. Tablets: there are", "several kinds.", "2. The disease: these"]
+    text = text_of(tmp_path, column([*lines, "treatments include:", "• surgery", "• antibiotics", "", FILLER]))
+    assert quoted(text)[-3:-1] == [
+        "The disease: these treatments include: surgery",
+        "The disease: these treatments include: antibiotics",
+    ]
+    assert "1. Tablets: there are several kinds." in text
+
+
+def test_a_minus_sign_begins_items_and_an_item_without_a_full_stop_leads_them(tmp_path):
+    inner = [at("− cooking with salt", LEFT + 20, 200), at("− fast food", LEFT + 20, 214)]
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("• Avoid at home", LEFT, 186), *inner])
+    assert quoted(text)[-2:] == ["Avoid at home cooking with salt", "Avoid at home fast food"]
