@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import ceil
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,6 +16,7 @@ from audit.tables import Row
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagon")
 DASHES = ("dash", "dot", "dashdot", "longdash")
 GREY = "#9aa3ad"
+LEGEND_ROW = 21
 
 
 def stress_curves_figure(
@@ -136,4 +138,6 @@ def _laid_out(figure: go.Figure, title: str) -> go.Figure:
         title=html(title), range=[-0.02, 1.05], **percent_ticks(TICKS), gridcolor="#e4e7eb", tickfont={"size": 12},
         title_font={"size": 13},
     )  # fmt: skip
-    return styled(figure, 430, hovermode="closest", margin={"l": 8, "r": 12, "t": 64, "b": 8}, showlegend=True)
+    # Two entries side by side: with more rows than there is room for, the first would be cut off
+    top = max(64, LEGEND_ROW * (1 + ceil(len(figure.data) / 2)))
+    return styled(figure, 366 + top, hovermode="closest", margin={"l": 8, "r": 12, "t": top, "b": 8}, showlegend=True)

@@ -30,6 +30,14 @@ def cell(name, share, value, **others):
 CURVES = pd.DataFrame([cell(NAME, 0, 0.1), cell(NAME, 100, 0.8, unread=2), cell("B", 0, 0.5), cell("B", -1, 0.9)])
 
 
+def test_a_legend_of_many_has_room_for_all_its_rows():
+    many = pd.DataFrame([cell(f"System {number}", 0, 0.5) for number in range(12)])
+    figure, small = (stress_curves_figure(frame, NO_PUBLISHED, "Accuracy", "Signal") for frame in (many, CURVES))
+    assert figure.layout.margin.t >= 6 * 20
+    # The plot itself is as high as ever
+    assert figure.layout.height - figure.layout.margin.t == small.layout.height - small.layout.margin.t == 366
+
+
 def test_each_system_has_a_curve_with_its_intervals_beside_each_other():
     first, second = stress_curves_figure(CURVES, NO_PUBLISHED, "Accuracy", "Signal").data
     assert list(first.y) == [0.1, 0.8]
