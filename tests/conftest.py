@@ -123,6 +123,18 @@ SLOW = (
 )
 """What the fast tier leaves out, below tests/: the files that take most CPU seconds, by tests/support/cpu_seconds.py."""
 
+LONG = (
+    "browser/test_journey.py",
+    "browser/test_labelling.py",
+    "browser/test_pi_journey.py",
+    "browser/test_study_to_the_end.py",
+    "exports/test_package.py",
+    "pages/test_every_page.py",
+    "pipeline/stages/test_tenancy.py",
+    "stats/test_every_statistic.py",
+)
+"""Files of half a minute and more, which begin before the others of their kind: one that began last would run alone."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--side`: one side of the wall alone."""
@@ -145,11 +157,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the slow files, so that one list decides what the fast tier leaves out, and let the slowest begin."""
     root = Path(__file__).parent
+    long = {root / name for name in LONG}
     for item in items:
         if item.path.relative_to(root).as_posix().startswith(SLOW) or on_postgres(item):
             item.add_marker(pytest.mark.slow)
     # A file with one test of two minutes that began last would let every other worker wait for it.
-    items.sort(key=lambda item: (item.get_closest_marker("browser") is None, item.get_closest_marker("slow") is None))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is None, item.get_closest_marker("slow") is None, item.path not in long
+        )
+    )  # fmt: skip
 
 
 def on_postgres(item: pytest.Item) -> bool:

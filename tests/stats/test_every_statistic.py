@@ -36,8 +36,8 @@ def test_intervals_hold_the_truth_in_a_few_samples(name: str, world: str):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "world"), CELLS)
 def test_intervals_hold_the_truth_in_nearly_95_of_100_samples(name: str, world: str):
-    found = held(STATISTICS[name].worlds[world], 100, enough=300)
-    assert found.covered >= 0.87, found
+    found = held(STATISTICS[name].worlds[world], 50, enough=150)
+    assert found.covered >= 0.84, found  # of 50 at 95 %, fewer has a chance of 1 in 500; benchmarks/intervals.py takes more
 
 
 def test_the_check_can_fail():
