@@ -51,6 +51,8 @@ VIEWS = {
     "retrieval": ("differences", "where", "missed", "cost"),
 }
 """Views of a page besides its first, by their parameter in the address."""
+WITH_VIEWS = ("demo", "no_handbooks", "long_names", "right_to_left")
+"""Worlds that have what these views show; in the others a sentence says what is missing, on the first view as on each."""
 MORE_STATES = (
     "disagreements?words=alcohol", "disagreements?words=nothinghasthis", "disagreements?tab=within", "disagreements?tab=left-out",
     "ask?ask=Can+I+drink+alcohol%3F", "nopage",
@@ -159,7 +161,8 @@ NEEDS = {"nih": NIH, "no_handbooks": CONSUMER_HEALTH}
 
 def states(world: str) -> Iterator[tuple[str, str]]:
     """Who looks at which address; the empty name is a visitor."""
-    views = (f"{page}?view={view}" for page, names in VIEWS.items() for view in names)
+    shown = VIEWS if world in WITH_VIEWS else {}
+    views = (f"{page}?view={view}" for page, names in shown.items() for view in names)
     yield from (("", "" if page == "start" else page) for page in (*BROWSING, *views, *MORE_STATES))
     yield "", SIGN_IN.script.removeprefix("studies/")
     if world == "demo":

@@ -30,7 +30,8 @@ def is_rows_of_names(figure: go.Figure) -> bool:
     """Whether `for_a_phone` can lay it out: it has bars or dots, in rows that have names and room for them."""
     # Bars with a width of their own, such as the cells of coverage, fill their rows, and names would be drawn over them
     fits = all(trace.type in ROWS_OF_NAMES and getattr(trace, "width", None) is None for trace in figure.data)
-    return fits and len(_names(figure)) > 0
+    # A matrix has names above its columns too, and cells that fill its rows
+    return fits and len(_names(figure)) > 0 and figure.layout.xaxis.side != "top"
 
 
 def for_a_phone(figure: go.Figure) -> go.Figure:

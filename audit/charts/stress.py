@@ -111,7 +111,7 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
         colour = QUALITATIVE[index % len(QUALITATIVE)]
         figure.add_scatter(
             x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=entry, cliponaxis=False,
-            text=[f"{share} %" if share >= 0 else "" for share in own["signal_share"]], textposition="bottom right",
+            text=_shares_at_marks(own), textposition="bottom right",
             textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
             marker={"size": 8, "color": colour, "symbol": SYMBOLS[index % len(SYMBOLS)]},
             error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),
@@ -121,6 +121,15 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title="Coverage: share of the questions that it answers", range=[-0.03, 1.05], **percent_ticks(TICKS))
     return _laid_out(figure, "Accuracy of what it answers")
+
+
+def _shares_at_marks(own: pd.DataFrame) -> list[str]:
+    """The shares of signal beside the marks of a system; of those that have one mark, all beside the first."""
+    known = own[own["signal_share"] >= 0]
+    together = known.groupby(["coverage", "accuracy"])["signal_share"].apply(lambda shares: ", ".join(map(str, shares)))
+    first = ~known.duplicated(["coverage", "accuracy"]).reindex(own.index, fill_value=True)
+    marks = zip(own["coverage"], own["accuracy"], first, strict=True)
+    return [f"{together[coverage, accuracy]} %" if is_first else "" for coverage, accuracy, is_first in marks]
 
 
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
