@@ -19,7 +19,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,8 +31,6 @@ from audit.pipeline.retrieval.across.entities import medical_recogniser
 from audit.pipeline.retrieval.across.graph import graph_of
 from audit.pipeline.retrieval.across.library import BM25, DENSE, Library, build_library
 from audit.pipeline.retrieval.across.sources import declared_sources
-from audit.pipeline.retrieval.index import HandbookIndex, build_index
-from audit.pipeline.retrieval.merged import merged_document
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.stats.means import mean_change, mean_interval
 from audit.text.documents import read_documents
@@ -128,7 +125,7 @@ def _change(differences: Any) -> str:
     return f"{change['change']:+.3f} [{change['change_low']:+.3f},{change['change_high']:+.3f}]"
 
 
-def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, HandbookIndex, list[Question]]:
+def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, list[Question]]:
     """The library, the merged index and the questions; prints what the indexes took."""
     documents = [without_headings(document) for document in read_documents(data / "retrieval" / "nih_handbooks")]
     declared = json.loads((data / "cross_source" / "sources.json").read_text(encoding="utf-8"))
@@ -139,14 +136,14 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, Handbo
     began = time.process_time()
     library = build_library(documents, sources, SETTINGS, encoder, cache)
     took = time.process_time() - began
-    merged = build_index(merged_document(documents), replace(SETTINGS, depth=200), folder=cache)
+    assert library.merged.chunks
     chunks = sum(len(index.chunks) for index in library.indexes.values())
     print(f"library: {len(documents)} handbooks, {chunks:,} chunks, {took:.1f} CPU s; with the merged index {peak_gb():.2f} GB")
     began = time.process_time()
     graph = graph_of(library, medical_recogniser())
     print(f"graph: {len(graph.entities):,} entities by {medical_recogniser().name}, {graph.incidence.nnz:,} edges, "
           f"{time.process_time() - began:.1f} CPU s; {peak_gb():.2f} GB")  # fmt: skip
-    return library, merged, read_questions(data / "cross_source" / "questions.jsonl.gz")
+    return library, read_questions(data / "cross_source" / "questions.jsonl.gz")
 
 
 def peak_gb() -> float:
@@ -164,13 +161,13 @@ def main() -> None:
     parser.add_argument("--retriever", choices=(BM25, DENSE), default=BM25)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        library, merged, questions = build(arguments.data, arguments.cache or Path(temporary), arguments.retriever == DENSE)
+        library, questions = build(arguments.data, arguments.cache or Path(temporary), arguments.retriever == DENSE)
     chosen_on, reported = halves(questions, arguments.seed)
     recogniser = medical_recogniser()
     labelled = [(question.text, question.primary, question.required, question.gold) for question in chosen_on]
     chosen = choose(library, labelled, recogniser, arguments.retriever, DENSEST)
     print(json.dumps(chosen.settings.record()))
-    methods = baselines(library, merged, arguments.budget, arguments.retriever)
+    methods = baselines(library, arguments.budget, arguments.retriever)
     methods |= routing_rows(library, chosen, recogniser) | evidence_rows(library, chosen, recogniser)
     halves_measured = {"chosen half": chosen_on, "other half": reported}
     tables = {name: {row: measure(method, half) for row, method in methods.items()} for name, half in halves_measured.items()}

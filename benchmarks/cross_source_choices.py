@@ -11,7 +11,7 @@ from audit.evaluation.routing_measures import RoutedQuestion, routing_measures
 from audit.pipeline.retrieval.across.entities import EntityRecogniser
 from audit.pipeline.retrieval.across.evidence import gather
 from audit.pipeline.retrieval.across.features import opening_matches
-from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, learned_settings, typical_peaks
+from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, learned_settings
 from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.across.settings import (
     FEATURES,
@@ -87,7 +87,6 @@ def _routing(library: Library, questions: Sequence[LabelledQuestion], retriever:
         for (text, primary, *_), probe in zip(questions, probes, strict=True)
     ]
     authority = {source.source_id: source.authority for source in library.sources}
-    calibrated = replace(plain, typical_peak=typical_peaks(probes))
     predictors = {
         LEARNED: Predictors(),
         "DAKS, learned, authority and no source's own": Predictors(authority=True, sources=False),
@@ -99,8 +98,7 @@ def _routing(library: Library, questions: Sequence[LabelledQuestion], retriever:
             for name in PUBLISHED_FEATURES
         },
     }
-    rows = {name: learned_settings(known, authority, plain, columns) for name, columns in predictors.items()}
-    return rows | {"DAKS, calibrated, learned": learned_settings(known, authority, calibrated)}
+    return {name: learned_settings(known, authority, plain, columns) for name, columns in predictors.items()}
 
 
 def _coverage(

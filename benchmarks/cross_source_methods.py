@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_pool, single_source_pool, sources_by_evidence
-from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, consolidate
+from audit.pipeline.retrieval.across.consolidation import EvidenceChunk
 from audit.pipeline.retrieval.across.entities import EntityRecogniser
 from audit.pipeline.retrieval.across.evidence import gather
-from audit.pipeline.retrieval.across.library import BM25, ChunkHit, Library
+from audit.pipeline.retrieval.across.library import Library
 from audit.pipeline.retrieval.across.settings import (
+    CONCATENATED,
+    MERGED,
+    SINGLE,
+    UNIFORM,
     ConsolidationSettings,
     CrossSourceSettings,
     DaksSettings,
     GraphSettings,
     PackingSettings,
 )
-from audit.pipeline.retrieval.index import HandbookIndex
 from benchmarks.cross_source_choices import Chosen
 
 SCORE_ONLY = ConsolidationSettings(retrieval_share=1.0, opening_share=0.0, route_share=0.0)
 PLAIN_PACKING = PackingSettings(expected_share=None)
-UNIFORM = DaksSettings(weights={}, authority_weight=0.0)
+EQUAL = DaksSettings(weights={}, authority_weight=0.0)
 MERGED_ROW, UNIFORM_ROW, SCORE_ONLY_ROW = "merged index", "uniform budget", "learned, score-only rerank"
+CONCATENATED_ROW = "naive concatenation"
 BOTH_ROW, PAPER_ROW = "learned, graph retrieval + fusion", "S1's method, values as set"
 
 
@@ -49,40 +52,17 @@ class Result:
 Method = Callable[[Question], Result]
 
 
-def baselines(library: Library, merged: HandbookIndex, budget: int, retriever: str) -> dict[str, Method]:
-    """The methods that choose nothing, ordered by score alone; the pool of each has as many chunks as DAKS takes."""
-
-    def of_pool(pool_of: Callable[[str], Sequence[ChunkHit]]) -> Method:
-        def answer(question: Question) -> Result:
-            evidence = consolidate(library, pool_of(question.text), SCORE_ONLY)
-            return Result(sources_by_evidence([one.candidate for one in evidence]), evidence)
-
-        return answer
-
-    def all_sources(text: str) -> list[ChunkHit]:
-        hits = [hit for hits in library.search(text, retriever, budget).values() for hit in hits]
-        return sorted(hits, key=lambda hit: -hit.score)[:budget]
-
-    def single(source_id: str) -> Callable[[str], list[ChunkHit]]:
-        if retriever == BM25:
-            return lambda text: single_source_pool(library, source_id, text, budget)
-        return lambda text: list(library.search(text, retriever, budget)[source_id])
-
-    def uniform(question: Question) -> Result:
-        settings = CrossSourceSettings(retriever, replace(UNIFORM, budget=budget), SCORE_ONLY, None, PLAIN_PACKING)
-        evidence = gather(library, question.text, settings).passages
-        return Result(sources_by_evidence([one.candidate for one in evidence]), evidence)
-
-    # Cosines of one encoder are on one scale: one index of all handbooks gives the same order
-    merged_pool_of = (lambda text: merged_pool(library, merged, text, budget)) if retriever == BM25 else all_sources
-    rows = {f"only {source.source_id}": of_pool(single(source.source_id)) for source in library.sources}
-    rows[MERGED_ROW] = of_pool(merged_pool_of)
-    if retriever == BM25:
-        rows["naive concatenation"] = of_pool(lambda text: concatenated_pool(library, text, budget))
-    return rows | {UNIFORM_ROW: uniform}
+def baselines(library: Library, budget: int, retriever: str) -> dict[str, Method]:
+    """The methods that score no source, ordered by score alone; the pool of each has as many chunks as DAKS takes."""
+    plain = CrossSourceSettings(retriever, DaksSettings(budget=budget), SCORE_ONLY, None, PLAIN_PACKING)
+    rows = {f"only {source.source_id}": replace(plain, pool=SINGLE, only=source.source_id) for source in library.sources}
+    rows |= {MERGED_ROW: replace(plain, pool=MERGED), CONCATENATED_ROW: replace(plain, pool=CONCATENATED)}
+    return {name: gathered(library, settings) for name, settings in (rows | {UNIFORM_ROW: replace(plain, pool=UNIFORM)}).items()}
 
 
-def gathered(library: Library, settings: CrossSourceSettings, recogniser: EntityRecogniser, required: bool = False) -> Method:
+def gathered(
+    library: Library, settings: CrossSourceSettings, recogniser: EntityRecogniser | None = None, required: bool = False
+) -> Method:
     """A configuration of the whole method; `required`: the sources that the gold needs are given, as S1 gives them."""
 
     def answer(question: Question) -> Result:
@@ -114,7 +94,7 @@ def evidence_rows(library: Library, chosen: Chosen, recogniser: EntityRecogniser
     assert best.graph
     no_graph = replace(best, graph=None)
     configurations: Mapping[str, CrossSourceSettings] = {
-        "uniform budget, graph only (S1's)": replace(paper, daks=UNIFORM),
+        "uniform budget, graph only (S1's)": replace(paper, daks=EQUAL),
         "S1's DAKS only": replace(paper, graph=None),
         "S1's graph support fusion": replace(paper, graph=replace(paper.graph or GraphSettings(), bridged=0)),
         PAPER_ROW: paper,

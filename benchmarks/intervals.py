@@ -62,11 +62,11 @@ SCORES = (
 MEANS = (
     "composite.*", "composite_*.mean", "criteria_means.mean", "system_retrieval.*", "system_types.mean", "systems.words",
     "system_*measures.*", "source_shares*.budget", "when_to_retrieve.quality", "reference_measures.*", "evidence_measures.*",
-    "downstream.mean", "OVERLAP_TABLE",
+    "downstream.mean", "retrieval_configurations.*", "OVERLAP_TABLE",
 )  # fmt: skip
 CHANGES = (
     "retrieval_paired.change", "system_differences.change", "routing_differences.change", "judge_calibration.change",
-    "when_to_retrieve.over_*", "stress_paired.change",
+    "when_to_retrieve.over_*", "stress_paired.change", "retrieval_changes.change",
 )  # fmt: skip
 COEFFICIENTS = (
     "study_statistics.*", "study_agreement*.sample", "study_by_label*.sample", "study_significance.sample",

@@ -255,6 +255,30 @@ TRIAL = RecordKind(
     same="a trial of '{strategy}' on this question and handbook occurs earlier; the first was kept.",
     table="trials",
 )
+SEARCH_TRIAL = RecordKind(
+    "search_trial",
+    (
+        f.QUESTION_ID,
+        f.Text(
+            "collection", "the handbook searched, or the questions' organ where handbooks were searched as one", required=True
+        ),
+        f.Text("comparison", "strategies, components, reranked, passages or models", required=True),
+        f.Text("configuration", "name of the configuration; the first of a comparison is its comparator", required=True),
+        f.Integer("passages", "passages that it takes", required=True),
+        f.Texts("ranked", "ids of the sections, or of the documents, of these passages, best first, one for each", names=True),
+        f.Texts("gold", "ids that contain the answer; empty: none is known", names=True),
+        f.Number("seconds", "CPU seconds that the search took"),
+    ),
+    about=(
+        "Optional: one record per question and configuration of retrieval, as `audit retrieve --ablate` writes it, for the page "
+        "*Retrieval*."
+    ),
+    files=("search_trials",),
+    ids=("question",),
+    unique=("question", "collection", "comparison", "configuration"),
+    same="a trial of '{configuration}' in '{comparison}' on this question occurs earlier; the first was kept.",
+    table="search_trials",
+)
 PROMPT = RecordKind(
     "prompt",
     (

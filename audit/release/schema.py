@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, PROMPT, QUESTION, SECTION, TRIAL, USAGE
+from audit.release.handbook_kinds import ANSWER, HANDBOOK, MANIFEST_FIELDS, PROMPT, QUESTION, SEARCH_TRIAL, SECTION, TRIAL, USAGE
 from audit.release.pair_kinds import (
     CHECK,
     COMPARISON,
@@ -59,6 +59,7 @@ TABLES = (
     STRESS_INSTANCE,
     STRESS_REPLY,
     FURTHER_VERDICT,
+    SEARCH_TRIAL,
 )
 """The kinds that have files of their own."""
 MANIFEST = RecordKind(

@@ -16,7 +16,7 @@ from typing import Any
 
 from audit.errors import ReleaseError
 from audit.formatting import printable
-from audit.release.handbook_kinds import ANSWER, HANDBOOK, SECTION, TRIAL
+from audit.release.handbook_kinds import ANSWER, HANDBOOK, SEARCH_TRIAL, SECTION, TRIAL
 from audit.release.layout import Layout, digest, find_layout, later_digests, open_release, readable_name
 from audit.release.manifest import read_manifest
 from audit.release.pair_kinds import FURTHER_VERDICT, INCONSISTENCY, SELF_COMPARISON
@@ -73,6 +73,7 @@ STEPS: tuple[tuple[Loader | None, tuple[RecordKind, ...]], ...] = (
     (load_sections, (SECTION,)),
     (load_answers, (ANSWER,)),
     (load_trials, (TRIAL,)),
+    (None, (SEARCH_TRIAL,)),
     (None, (SELF_COMPARISON,)),
     (load_inconsistencies, (INCONSISTENCY,)),
     (None, (PLANTED, FURTHER_VERDICT)),

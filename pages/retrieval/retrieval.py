@@ -11,10 +11,13 @@ import streamlit as st
 
 from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
+from audit.evaluation.search_trials import COMPARISONS
 from audit.exports.sections.retrieval import (
     AGAINST_THE_FIRST,
     BY_GROUP,
     CITING,
+    CONFIGURATION_CHANGES,
+    CONFIGURATIONS,
     COST_HEADING,
     MISSED,
     STRATEGIES,
@@ -40,6 +43,7 @@ NO_TRIALS = (
 )
 TRIAL_COMMANDS = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
+audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hybrid --unit corpus --ablate   # search_trials.jsonl
 audit run CONFIG.toml      # with gold sections in the configuration: retrieves, answers, judges, loads"""
 TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
 UNKNOWN = "; {unknown} more without a known section are excluded."
@@ -159,25 +163,42 @@ def best_and_cited(run: Run, everything: pd.DataFrame) -> None:
     answered(run)
 
 
+def configurations(run: Run, everything: pd.DataFrame) -> None:
+    """Configurations of retrieval, one comparison at a time."""
+    available = tuple(dict.fromkeys(everything["comparison"]))
+    chosen = choose("Comparison", available, "comparison", named_by(COMPARISONS), show_label=False)
+    sections.body(run, CONFIGURATIONS, load(CONFIGURATIONS.metric, run, comparison=chosen))
+    changes = load(CONFIGURATION_CHANGES.metric, run, comparison=chosen)
+    if not changes.empty:
+        st.header(escaped(f"Each compared with {changes['against'].iloc[0]}, search by search"), anchor=False)
+        sections.body(run, CONFIGURATION_CHANGES, changes)
+
+
 VIEWS = {
     "all": "Strategies", "differences": "Differences", "where": "Where it is harder", "missed": "Missed searches", "cost": "Cost",
+    "configurations": "Configurations",
 }  # fmt: skip
 UNSCORED = "No trial of this run names the section that contains the answer, so only what the generator was given can be shown."
 
 with page("Retrieval", LEAD, unlabelled=LEAD) as run:
-    everything = load(retrieval, run)
+    everything, tried = load(retrieval, run), load(CONFIGURATIONS.metric, run)
     if everything.empty:
+        if not tried.empty:
+            configurations(run, tried)
+            st.stop()
         st.info(say(run, NO_TRIALS))
         st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
         st.stop()
     if not everything["trials"].sum():
         st.info(say(run, UNSCORED))
         cost(run, everything)
+        if not tried.empty:
+            configurations(run, tried)
         st.stop()
     names = handbook_names(load(handbook_list, run))
     drawn: dict[str, Callable[[], None]] = {
         "all": lambda: best_and_cited(run, everything), "differences": lambda: against_the_first(run),
         "where": lambda: by_group(run, names), "missed": lambda: missed(run, names, list(everything["strategy"])),
-        "cost": lambda: cost(run, everything),
+        "cost": lambda: cost(run, everything), **({} if tried.empty else {"configurations": lambda: configurations(run, tried)}),
     }  # fmt: skip
-    drawn[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)]()
+    drawn[choose("Show", tuple(drawn), "view", named_by(VIEWS), show_label=False)]()

@@ -10,6 +10,7 @@ import pytest
 
 from audit.release.write import write_jsonl
 from tests.metrics.test_retrieval import TRIALS, trial
+from tests.metrics.test_retrieval_configurations import searched
 from tests.pages.conftest import HANDBOOKS, TABLE, Open, words_on
 from tests.support.loading import load
 from tests.support.tiny import release_from
@@ -69,3 +70,24 @@ def test_the_name_of_a_strategy_is_not_markdown(tried: Tried, open_page: Open) -
     at = open_page("retrieval", view="differences")
     assert not at.exception
     assert "[y](http" not in "\n".join(str(header.value) for header in at.header)
+
+
+def test_configurations_are_drawn_one_comparison_at_a_time(tmp_path: Path, data_dir: Path, open_page: Open) -> None:
+    folder = release_from(tmp_path / "releases", TABLE, HANDBOOKS)
+    names = {"components": ("hybrid, full", "without reranking"), "passages": ("5 passages", "1 passage")}
+    records = [
+        searched(question, name, "d1 d2" if number else "d2 d1", comparison=comparison)
+        for comparison, own in names.items()
+        for number, name in enumerate(own)
+        for question in ("q1", "q2")
+    ]
+    write_jsonl(folder / "search_trials.jsonl", records)
+    load(folder, data_dir)
+    at = open_page("retrieval")
+    assert not at.exception
+    words = words_on(at)
+    assert [each.value for each in at.header] == ["Each compared with hybrid\\, full\\, search by search"]
+    assert "This run has no retrieval trials" not in words
+    assert at.dataframe[0].value["configuration"].tolist() == list(names["components"])
+    at = open_page("retrieval", comparison="passages")
+    assert at.dataframe[0].value["configuration"].tolist() == list(names["passages"])

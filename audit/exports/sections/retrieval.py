@@ -10,7 +10,7 @@ from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import Figure, handbook_names
 from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
-from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, own_table, picture_of
+from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, most_of, own_table, picture_of
 from audit.exports.table_model import Table
 from audit.metrics.retrieval import (
     COST_TABLE,
@@ -24,6 +24,9 @@ from audit.metrics.retrieval import (
     retrieval_missed,
     retrieval_paired,
 )
+from audit.metrics.retrieval_configurations import MEANINGS as CONFIGURATION_MEANINGS
+from audit.metrics.retrieval_configurations import MEASURE_TITLES as CONFIGURATION_TITLES
+from audit.metrics.retrieval_configurations import retrieval_changes, retrieval_configurations
 from audit.queries.lookup import handbook_list
 from audit.tables import Column
 
@@ -81,6 +84,40 @@ MISSED = SectionSpec(
     columns=("question_text", "handbook", "place", "found_by"),
 )
 COST_HEADING = "What the generator was given, and at what cost"
+
+
+CONFIGURATION_RATES = tuple(Rate(name, title, "searches", "searches", index=True) for name, title in CONFIGURATION_TITLES.items())
+NO_CONFIGURATIONS = (
+    "Run {key} has no search trials, so configurations of retrieval cannot be compared. A release has them in "
+    "search_trials.jsonl; `audit retrieve --ablate` writes them."
+)
+
+
+def _configurations(frame: pd.DataFrame) -> Figure:
+    rows = frame.assign(row=frame["comparison"] + ": " + frame["configuration"])
+    return rate_dots(rows, "row", CONFIGURATION_RATES, called="configuration")
+
+
+CONFIGURATIONS = SectionSpec(
+    retrieval_configurations,
+    key="configurations",
+    drawing=Drawing(
+        "retrieval_configurations",
+        "How well each configuration of retrieval finds what contains the answer, with 95 % intervals",
+        _configurations,
+        "Precision, recall, nDCG and MRR of each configuration, with 95 % intervals.",
+    ),
+    reading=CONFIGURATION_MEANINGS,
+    columns=("configuration", "passages", "precision", "recall", "ndcg", "mrr", "searches", "seconds"),
+    decimals=3,
+)
+CONFIGURATION_CHANGES = SectionSpec(
+    retrieval_changes,
+    key="configuration_changes",
+    columns=("configuration", "measure", "change", "moves", "questions", "searches"),
+    sentence="Both configurations made the same searches, so differences in difficulty between {questions} cancel out.",
+    decimals=3,
+)
 
 
 def with_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -170,7 +207,14 @@ RETRIEVAL_TABLES: tuple[TableMaker, ...] = (
     _by("organ", ", by {organ} of the {question}"),
     _by("handbook", ", by {handbook}"),
     missed,
+    own_table(
+        retrieval_configurations, most_of("searches", "searches whose answer is known"), missing=if_empty(NO_CONFIGURATIONS)
+    ),
+    own_table(retrieval_changes, most_of("searches", "searches made by both"), missing=if_empty(NO_CONFIGURATIONS)),
 )
 """Every table of retrieval, in order."""
-RETRIEVAL_PICTURES = (picture_of(STRATEGIES, lambda context, frame: _no_gold(context), called="strategies"),)
+RETRIEVAL_PICTURES = (
+    picture_of(STRATEGIES, lambda context, frame: _no_gold(context), called="strategies"),
+    picture_of(CONFIGURATIONS, if_empty(NO_CONFIGURATIONS)),
+)
 """Its figures."""

@@ -10,21 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 from tqdm import tqdm
 
 from audit.cli.conventions import OK, print_result
 from audit.errors import RetrievalError
 from audit.evaluation.gold import Gold
-from audit.evaluation.retrieval_measures import retrieval_measures, write_trec_qrels, write_trec_run
+from audit.evaluation.retrieval_measures import write_trec_qrels, write_trec_run
+from audit.evaluation.search_trials import COMPARISONS, MEASURES, configuration_changes, configuration_means, measured_trials
 from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, in_memory, loaded_encoder
 from audit.pipeline.retrieval.comparison import (
-    COMPONENTS,
-    MODELS,
-    PASSAGES,
-    RERANKED,
-    STRATEGIES,
     Collection,
     Comparison,
     ablations,
@@ -38,17 +34,9 @@ from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.pipeline.retrieval.strategies import CLOSEST, CORPUS_STRATEGIES
 from audit.pipeline.stages.build_cache import write_lines
 from audit.release.taxonomy import LEXICAL
-from audit.stats.means import mean_change, mean_interval
 from audit.text.documents import Document
 
-TITLES = {
-    STRATEGIES: "Strategies",
-    COMPONENTS: "Each layer left out",
-    RERANKED: "Chunks that are reranked",
-    PASSAGES: "Passages",
-    MODELS: "Sentence model and reranker",
-}
-MEASURES = ("P", "recall", "nDCG", "MRR")
+HEADINGS = dict(zip(MEASURES, ("P", "recall", "nDCG", "MRR"), strict=True))
 HANDBOOK, CORPUS = "handbook", "corpus"
 Record = dict[str, Any]
 
@@ -82,12 +70,15 @@ def compare(
     write_lines(arguments.out / "search_trials.jsonl", trials)
     if whole:
         write_lines(arguments.out / "corpus.jsonl", passages)
-    measured = measure(trials)
+    measured = measured_trials(trials)
+    means, changes = configuration_means(measured), configuration_changes(measured)
     if arguments.trec:
         _write_trec(arguments.trec, trials)
-    result = {"unit": arguments.unit, "relevant": arguments.relevant, "questions": len(questions), "handbooks": len(documents),
-              "trials": len(trials), "measures": measured, "out": str(arguments.out)}  # fmt: skip
-    print_result(arguments, _text(result, measured), result)
+    result = {
+        "unit": arguments.unit, "relevant": arguments.relevant, "questions": len(questions), "handbooks": len(documents),
+        "trials": len(trials), "measures": _records(means), "changes": _records(changes), "out": str(arguments.out),
+    }  # fmt: skip
+    print_result(arguments, _text(result, means, changes), result)
     return OK
 
 
@@ -142,68 +133,33 @@ def _passages(trial: Mapping[str, Any], retrieval: Retrieval) -> Record:
 # -- measures -----------------------------------------------------------------------------------------------------------
 
 
-def measure(trials: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """The measures of each configuration with 95 % intervals, and the paired change to the first of its comparison.
-
-    P counts passages; recall, nDCG and MRR count what is relevant once, at its first rank. Questions are resampled, each with all
-    its handbooks; a search without a known section is in no measure.
-    """
-    rows: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for trial in trials:
-        rows.setdefault((trial["comparison"], trial["configuration"]), []).append(trial)
-    values = {key: _values(own) for key, own in rows.items()}
-    first: dict[str, tuple[str, str]] = {}
-    for comparison, name in rows:
-        first.setdefault(comparison, (comparison, name))
-    return [_measured(key, rows[key], values[key], values[first[key[0]]]) for key in rows]
-
-
-def _values(trials: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    k = trials[0]["passages"]
-    ranked = {_query(trial): trial["ranked"] for trial in trials}
-    gold = {_query(trial): trial["gold"] for trial in trials}
-    return retrieval_measures(ranked, gold, {"P": f"P@{k}", "recall": f"R@{k}", "nDCG": f"nDCG@{k}", "MRR": "RR"})
+def _records(frame: pd.DataFrame) -> list[Record]:
+    """The rows as JSON values: JSON has no NaN."""
+    return [{str(name): None if pd.isna(value) else value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _query(trial: Mapping[str, Any]) -> str:
     return f"{trial['question_id']}\n{trial['collection']}"
 
 
-def _measured(
-    key: tuple[str, str], trials: Sequence[Mapping[str, Any]], own: Mapping[str, Mapping[str, float]],
-    first: Mapping[str, Mapping[str, float]],
-) -> Record:  # fmt: skip
-    queries = [query for query in own if query in first]
-    names = {name: number for number, name in enumerate(dict.fromkeys(query.partition("\n")[0] for query in queries))}
-    question = np.array([names[query.partition("\n")[0]] for query in queries])
-    record: Record = {
-        "comparison": key[0], "configuration": key[1], "passages": trials[0]["passages"], "searches": len(queries),
-        "questions": len(names), "seconds": float(np.mean([trial["seconds"] for trial in trials])),
-    }  # fmt: skip
-    for name in MEASURES if queries else ():
-        values = np.array([own[query][name] for query in queries])
-        mean = mean_interval(values, question)
-        change = mean_change(values - np.array([first[query][name] for query in queries]), question)
-        record |= {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
-        record |= {f"{name}_{part}": change[part] for part in ("change", "change_low", "change_high")}
-    return record
-
-
-def _text(result: Mapping[str, Any], measured: Sequence[Mapping[str, Any]]) -> str:
+def _text(result: Mapping[str, Any], means: pd.DataFrame, changes: pd.DataFrame) -> str:
     lines = [f"{result['handbooks']:,} handbooks, unit {result['unit']}; questions: {result['questions']:,}. {result['out']}"]
-    if not any("MRR" in row for row in measured):
+    if means.empty:
         return "\n".join([*lines, "No section is known to answer, so nothing was measured; --gold names the file that says so."])
-    for comparison in dict.fromkeys(row["comparison"] for row in measured):
-        rows = [row for row in measured if row["comparison"] == comparison]
-        lines += ["", f"{TITLES[comparison]}: {rows[0]['searches']:,} searches with a known {result['relevant']}, 95 % intervals"]
-        lines.append(f"{'':<44}" + "".join(f"{name:>22}" for name in MEASURES) + "   ms CPU")
-        for row in rows:
+    for comparison, rows in means.groupby("comparison", sort=False):
+        searches = f"{rows['searches'].max():,} searches with a known {result['relevant']}"
+        lines += ["", f"{COMPARISONS[str(comparison)]}: {searches}, 95 % intervals"]
+        lines.append(f"{'':<44}" + "".join(f"{HEADINGS[name]:>22}" for name in MEASURES) + "   ms CPU")
+        for row in rows.to_dict("records"):
             cells = "".join(f"{row[name]:>7.3f} [{row[f'{name}_low']:.3f},{row[f'{name}_high']:.3f}]" for name in MEASURES)
             lines.append(f"{row['configuration']:<44}{cells}{1000 * row['seconds']:>9.1f}")
-        lines.append(f"Difference to {rows[0]['configuration']}, question by question")
-        for row in rows[1:]:
-            parts = ((row[f"{name}_{part}"] for part in ("change", "change_low", "change_high")) for name in MEASURES)
-            lines.append(f"{row['configuration']:<44}" + "".join(f"{a:>+7.3f} [{b:+.3f},{c:+.3f}]" for a, b, c in parts))
+        compared = changes[changes["comparison"] == comparison]
+        lines += [f"Difference to {compared['against'].iloc[0]}, question by question"] if len(compared) else []
+        for name, own in compared.groupby("configuration", sort=False):
+            cells = "".join(
+                f"{row['change']:>+7.3f} [{row['change_low']:+.3f},{row['change_high']:+.3f}]" for row in own.to_dict("records")
+            )
+            lines.append(f"{name!s:<44}{cells}")
     return "\n".join(lines)
 
 

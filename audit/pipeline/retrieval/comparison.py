@@ -121,7 +121,9 @@ def _left_out(full: Configuration) -> Iterator[tuple[str, RetrievalSettings]]:
         used = [layer for layer in HYBRID_LAYERS if own.uses(layer) and (layer != "dense" or full.encoder)]
         both = {"dense", "bm25"} <= set(used)
         alone = {"vectors alone": ("expansion", "bm25", "rerank", "mmr"), "BM25 alone": ("expansion", "dense", "rerank", "mmr")}
-        rows = {f"without {LAYER_NAMES[layer]}": (layer,) for layer in used if both or layer not in ("dense", "bm25")}
+        rows: dict[str, tuple[str, ...]] = {
+            f"without {LAYER_NAMES[layer]}": (layer,) for layer in used if both or layer not in ("dense", "bm25")
+        }
         rows |= {name: layers for name, layers in alone.items() if both or name == "BM25 alone"}
         for name, layers in rows.items():
             yield name, replace(settings, hybrid=replace(own, leave_out=own.leave_out | set(layers)))

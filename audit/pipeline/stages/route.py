@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from audit.errors import RetrievalError
 from audit.pipeline.answers.evidence import meets
+from audit.pipeline.answers.files import read_json_lines
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, sentence_encoder
 from audit.pipeline.generation.source_passages import SourceQuoter
 from audit.pipeline.llm.tasks import batches
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser, EntityRecogniser, medical_recogniser, read_entity_terms
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
+from audit.pipeline.retrieval.across.learning import learned_on
 from audit.pipeline.retrieval.across.library import DENSE, Library, build_library
-from audit.pipeline.retrieval.across.settings import CrossSourceSettings
+from audit.pipeline.retrieval.across.settings import SEMANTIC, CrossSourceSettings, DaksSettings
 from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.retrieval.settings import RetrievalSettings
@@ -24,6 +28,7 @@ from audit.pipeline.stages.context import Outcome, Stage
 from audit.pipeline.stages.source_groups import Files, documents_of, read_files, source_records, sources_of
 from audit.pipeline.stages.system_options import SystemOptions
 from audit.pipeline.stages.workers import check_workers, run_tasks
+from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document
 
 CODE = (
@@ -59,6 +64,7 @@ class RouteBatch:
 
     encoder     name of the sentence model, where the retriever is one by meaning
     quotes      whether the answers are written too: the closest passages, quoted
+    learn       file of questions whose primary source is known, to learn the weights of routing from, and its digest
     """
 
     system_id: str
@@ -70,6 +76,7 @@ class RouteBatch:
     entities: Path | None
     quotes: bool
     out: Path
+    learn: tuple[Path, str | None] | None = None
 
 
 @lru_cache(maxsize=2)
@@ -80,6 +87,26 @@ def _library(handbooks: Handbooks) -> tuple[Library, SourceQuoter]:
     return library, SourceQuoter(library, encoder)
 
 
+def read_known(path: Path) -> list[tuple[str, str]]:
+    """(question, primary source) of each line of a JSONL file. Raises RetrievalError, with the line, where one lacks either."""
+    known = []
+    for number, record in read_json_lines(path):
+        question, primary = record.get("question"), record.get("primary_source")
+        if not (isinstance(question, str) and isinstance(primary, str)):
+            raise RetrievalError(
+                f"{path}, line {number}: to learn from, a line needs the texts question and primary_source. Nothing was searched."
+            )
+        known.append((question, primary))
+    return known
+
+
+@lru_cache(maxsize=2)
+def _learned(handbooks: Handbooks, learn: Path, _digest: str | None, daks: str, retriever: str) -> DaksSettings:
+    # The settings as text: a mapping is no key of a cache
+    library, _ = _library(handbooks)
+    return learned_on(library, read_known(learn), DaksSettings(**json.loads(daks)), retriever)
+
+
 def _encoder(name: str, cache: Path) -> Encoder | None:
     return cached_encoder(sentence_encoder(name), cache / "vectors") if name else None
 
@@ -88,9 +115,13 @@ def route_batch(batch: RouteBatch) -> dict[str, object]:
     """Route a batch of questions, pack their evidence, and write both; returns how many questions there were."""
     library, quoter = _library(batch.handbooks)
     recogniser = recogniser_of(batch.entities)
+    across = batch.across
+    if batch.learn:
+        daks = _learned(batch.handbooks, *batch.learn, json.dumps(across.daks.record()), across.retriever)
+        across = replace(across, daks=daks)
     records = []
     for question in batch.questions:
-        evidence = gather(library, str(question["question"]), batch.across, batch.required, recogniser)
+        evidence = gather(library, str(question["question"]), across, batch.required, recogniser)
         records.append(_record(batch, str(question["question_id"]), evidence, quoter))
     write_lines(batch.out, records)
     return {"questions": len(records)}
@@ -153,7 +184,8 @@ class RouteStage(Stage):
             "sources": list(map(asdict, handbooks.sources)), "across": batch.across.record(),
             "options": handbooks.options.record() | {"expansion": expansion}, "encoder": handbooks.encoder,
             "required": batch.required, "quotes": batch.quotes, "system": batch.system_id,
-            "entities": cache.digest(batch.entities) if batch.entities else "", "code": code_digest(*CODE),
+            "entities": cache.digest(batch.entities) if batch.entities else "", "learn": batch.learn and batch.learn[1],
+            "code": code_digest(*CODE),
         }  # fmt: skip
         return Task(self.name, f"{batch.system_id} {batch.name}", inputs, (batch.out,))
 
@@ -188,7 +220,8 @@ class RouteStage(Stage):
             if (own := tuple(handbook_id for handbook_id in source.handbook_ids if handbook_id in concerned))
         )
         files = tuple((source.document, context.cache.digest(source.document)) for source in concerned.values())
-        encoder = retrieval.encoder if options.across.retriever == DENSE else ""
+        by_meaning = options.across.retriever == DENSE or options.across.consolidation.ranker == SEMANTIC
+        encoder = retrieval.encoder if by_meaning and retrieval.encoder != LEXICAL else ""
         cache = context.settings.data_dir.resolve() / "retrieval"
         return Handbooks(files, concerned_sources, retrieval.options, encoder, cache) if concerned_sources else None
 
@@ -196,6 +229,7 @@ class RouteStage(Stage):
         return RouteBatch(
             options.id, name, handbooks, tuple(questions), options.across, options.required, options.entities,
             not options.calls_model, self.context.workspace.routed(options.id, name),
+            (options.learn, self.context.cache.digest(options.learn)) if options.learn else None,
         )  # fmt: skip
 
     def carry_out(self, tasks: Sequence[Task]) -> Iterator[Outcome]:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from audit.pipeline.retrieval.across.library import RETRIEVERS
 from audit.pipeline.retrieval.across.settings import (
+    POOLS,
     SCALES,
     ConsolidationSettings,
     CrossSourceSettings,
@@ -87,7 +88,11 @@ def _part(name: str) -> object:
 
 
 ACROSS_MODEL = _settings_model(
-    "systems.across", CrossSourceSettings, retriever=_choice(*RETRIEVERS), **{name: _part(name) for name in ACROSS_PARTS}
+    "systems.across",
+    CrossSourceSettings,
+    retriever=_choice(*RETRIEVERS),
+    pool=_choice(*POOLS),
+    **{name: _part(name) for name in ACROSS_PARTS},
 )
 AcrossTable = Annotated[CrossSourceSettings, _validated_as(ACROSS_MODEL, CrossSourceSettings)]
 TABLES: dict[str, type[BaseModel]] = {

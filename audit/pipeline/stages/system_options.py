@@ -85,6 +85,11 @@ class SystemOptions(ConfigSection):
     entities: ExistingPath | None = Field(
         None, description="multi_source: vocabulary of the graph (TOML); left out: the medical terms of this program"
     )
+    learn: ExistingPath | None = Field(
+        None,
+        description="multi_source: questions with their primary_source (JSONL), to learn the weights of routing from; other "
+        "questions than those asked",
+    )
     across: AcrossTable = Field(
         CrossSourceSettings(),
         description="multi_source: [systems.across]; in it tables daks, consolidation, graph (or graph = false) and packing",
@@ -143,7 +148,7 @@ def search_problems(options: SystemOptions) -> Iterator[tuple[str, str]]:
 
 def source_problems(options: SystemOptions) -> Iterator[tuple[str, str]]:
     """(option, message) for inconsistent options of several sources."""
-    alone = {"group_by", "groups", "authority", "required", "entities", "across", "generator"}
+    alone = {"group_by", "groups", "authority", "required", "entities", "learn", "across", "generator"}
     if not options.asks_sources:
         for name in sorted(alone & options.model_fields_set):
             yield name, f"{name} is for mode = \"multi_source\", and the mode of '{options.id}' is {options.mode}."

@@ -368,5 +368,6 @@ def source_settings(options: SystemOptions) -> dict[str, object]:
         "authority": options.authority,
         "required": list(options.required),
         "entities": options.entities.name if options.entities else None,
+        "learned_from": options.learn.name if options.learn else None,
         "across": options.across.record(),
     }

@@ -16,7 +16,6 @@ from audit.pipeline.judging.evidence.task import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
 from audit.pipeline.llm.calls import ANSWERED, CUT, Response, read_response
 from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, read_reply, spelled
-from audit.pipeline.retrieval.across.entity_model import SCHEMA as ENTITIES_SCHEMA
 from audit.pipeline.stress.building import model_facts
 from audit.pipeline.stress.running.forms import StressReplyForm
 from audit.pipeline.stress.running.grading import FORM as GRADE_FORM
@@ -167,7 +166,6 @@ SENT = {
     "answer_relevance": "41f9517c2390",
     "statements": "dc807793e080",
     "merge": "0b493790b7be",
-    "entities": "00fc131d4517",
     "criteria": "cd9b31130e74",
     "stress": "37501b85717c",
 }
@@ -176,7 +174,7 @@ SENT = {
 def sent_schemas() -> dict[str, Any]:
     forms = [*parse.FORMS, *system_answers.FORMS.values(), model_generator.FORM, *model_facts.FORMS, GRADE_FORM, NAME_FORM]
     stress = StressReplyForm(("A", "B"), True, 2, STRESS_CALLS[StressTest.SUFFICIENCY], 1).schema(StressTest.SUFFICIENCY)
-    others = {"statements": STATEMENTS_SCHEMA, "merge": MERGE_SCHEMA, "entities": ENTITIES_SCHEMA, "criteria": CRITERIA_SCHEMA}
+    others = {"statements": STATEMENTS_SCHEMA, "merge": MERGE_SCHEMA, "criteria": CRITERIA_SCHEMA}
     return {form.name: form.schema for form in forms} | EVIDENCE_SCHEMAS | others | {"stress": stress}
 
 

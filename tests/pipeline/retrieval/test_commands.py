@@ -253,8 +253,8 @@ def test_precision_counts_passages_and_the_rest_what_is_relevant_once(
         arguments = [*corpus, "--unit", "corpus", "--strategy", "bm25", "--passages", "3", "--relevant", relevant, "--json"]
         assert main(arguments) == 0
         (by[relevant],) = json.loads(capsys.readouterr().out)["measures"]
-    assert (by["document"]["P"], by["document"]["recall"], by["document"]["MRR"]) == (1, 1, 1)
-    assert by["section"]["P"] == pytest.approx(1 / 3)
+    assert (by["document"]["precision"], by["document"]["recall"], by["document"]["mrr"]) == (1, 1, 1)
+    assert by["section"]["precision"] == pytest.approx(1 / 3)
     assert by["section"]["recall"] == 1
 
 
@@ -296,4 +296,4 @@ def test_without_known_sections_nothing_is_compared(corpus: list[str], tmp_path:
     assert "No question has a known section in these handbooks" in capsys.readouterr().err
     cut = corpus.index("--gold")
     assert main([*corpus[:cut], *corpus[cut + 2 :], "--ablate", "--strategy", "bm25"]) == 2
-    assert "--ablate measures which known sections are found, so it needs --gold." in capsys.readouterr().err
+    assert "--ablate compares what finds known sections, so it needs --gold." in capsys.readouterr().err

@@ -78,6 +78,34 @@ def test_sources_settings_and_authority_are_those_of_the_config(project):
         assert route["trace"]["settings"]["graph"] is None
 
 
+BASELINES = {"merged": 'pool = "merged"', "concatenated": 'pool = "concatenated"', "uniform": 'pool = "uniform"'}
+
+
+def test_the_methods_of_a_comparison_are_systems_of_one_config(project, capsys):
+    """Baselines, DAKS with and without the graph, and DAKS learned on other questions, measured without a model."""
+    first, *rest = handbooks(project)
+    head = QUOTING + f'group_by = "groups"\ngroups = {{ first = ["{first}"], rest = {json.dumps(rest)} }}\n'
+    rows = {**BASELINES, "single": 'pool = "single"\nonly = "first"', "daks": "graph = false", "both": ""}
+    for name, options in rows.items():
+        add(project, f"{head.replace('sources', name)}[systems.across]\n{options}\n")
+    known = [
+        {"question": "How long is the deposit kept?", "primary_source": "first"},
+        {"question": "Rent?", "primary_source": "rest"},
+    ]
+    (project.config.parent / "known.jsonl").write_text("".join(json.dumps(line) + "\n" for line in known))
+    add(project, head.replace("sources", "learned") + 'learn = "known.jsonl"\n')
+    assert project.run() == 0
+    by_system = {route["system_id"]: route for route in table(project, "routes")}
+    assert set(by_system) == {*rows, "learned"}
+    assert {passage["source_id"] for passage in by_system["single"]["evidence"]} == {"first"}
+    assert set(by_system["learned"]["trace"]["routing"]["settings"]["source_weights"]) == {"first", "rest"}
+    assert not by_system["daks"]["trace"]["routing"]["settings"]["source_weights"]
+    assert main(["metrics", "routing", "--json"]) == 0
+    (project.config.parent / "known.jsonl").write_text('{"question": "Rent?"}\n')
+    assert project.run() == 1
+    assert "known.jsonl, line 1: to learn from, a line needs the texts question and primary_source" in capsys.readouterr().err
+
+
 def handbooks(project: Project) -> list[str]:
     return sorted(path.name.split(".")[0] for path in (project.folder / "tenancy" / "documents").glob("*.json*"))
 

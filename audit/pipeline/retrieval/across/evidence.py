@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.pipeline.retrieval.across.baselines import baseline_routing
 from audit.pipeline.retrieval.across.consolidation import EvidenceChunk, Routed, consolidate
 from audit.pipeline.retrieval.across.entities import Entity, EntityRecogniser, medical_recogniser
 from audit.pipeline.retrieval.across.graph import EntityGraph, Mask, graph_of, named_in
 from audit.pipeline.retrieval.across.library import ChunkHit, Library, chunk_id
 from audit.pipeline.retrieval.across.routing import Routing, required_notes, route
 from audit.pipeline.retrieval.across.settings import (
+    DAKS,
     PUBLISHED_FEATURES,
     SEMANTIC,
     ConsolidationSettings,
@@ -127,11 +129,16 @@ def gather(
     Unusable input gets a note, and the evidence is gathered without it.
     """
     settings = settings or CrossSourceSettings.for_sources(len(library.sources))
-    routing = route(library, question, settings.daks, settings.retriever)
+    scored = settings.pool == DAKS
+    routing = (
+        route(library, question, settings.daks, settings.retriever) if scored else baseline_routing(library, question, settings)
+    )
     notes = [*routing.notes, *_language_notes(library, question)]
     notes += _ranker_notes(library, settings.consolidation) if routing.pool else []
     consolidation = replace(settings.consolidation, passages=settings.candidates)
-    routed = Routed(library.rarities(question), {one.source_id: one.share for one in routing.routes}, question)
+    # Baselines score no source, so neither base scores nor packing can go by its share
+    shares = {one.source_id: one.share for one in routing.routes} if scored else {}
+    routed = Routed(library.rarities(question), shares, question)
     seen, bridged = None, list[ChunkHit]()
     if settings.graph and routing.pool:
         recogniser = recogniser or medical_recogniser()
@@ -149,7 +156,7 @@ def gather(
     # After bridging, which may find what no probe shows
     notes += required_notes(library, required, {one.source_id for one in evidence}) if routing.pool else []
     least = settings.packing.expected_share
-    expected = [one.source_id for one in routing.routes if least is not None and one.share >= least]
+    expected = [source for source, share in shares.items() if least is not None and share >= least]
     packing = pack(evidence, required, settings.packing, expected)
     name = recogniser.name if seen and recogniser else None
     return GatheredEvidence(question, routing, packing, settings, name, seen, (*notes, *packing.notes))

@@ -1,21 +1,17 @@
-"""Settings of DAKS chosen on questions whose primary source is known: calibrated scores, and weights by a conditional logit.
-
-Reached from benchmarks only; kept for the reproduction of the papers.
-"""
+"""Settings of DAKS chosen on questions whose primary source is known: weights by a conditional logit."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from audit.pipeline.retrieval.across.features import Floats, feature_matrix, source_features
-from audit.pipeline.retrieval.across.library import ChunkHit
+from audit.errors import RetrievalError
+from audit.pipeline.retrieval.across.features import Floats, feature_matrix, opening_matches, source_features
+from audit.pipeline.retrieval.across.library import ChunkHit, Library
 from audit.pipeline.retrieval.across.settings import FEATURES, DaksSettings
 
 Probes = Mapping[str, Sequence[ChunkHit]]
@@ -47,13 +43,24 @@ class Predictors:
     penalty: float = 1.0
 
 
-def typical_peaks(probes: Iterable[Probes]) -> dict[str, float]:
-    """Source -> its mean best score over the questions; a source that found nothing for any of them is left out."""
-    peaks: dict[str, list[float]] = defaultdict(list)
-    for of_question in probes:
-        for source, chunks in of_question.items():
-            peaks[source] += [chunks[0].score] if chunks else []
-    return {source: mean(values) for source, values in peaks.items() if values}
+def learned_on(library: Library, known: Sequence[tuple[str, str]], settings: DaksSettings, retriever: str) -> DaksSettings:
+    """The settings learned on the questions whose primary source is in the library, with a weight for each source.
+
+    Raises RetrievalError where there is none.
+    """
+    authority = {source.source_id: source.authority for source in library.sources if source.source_id not in library.without_text}
+    questions = []
+    for question, primary in known:
+        if primary in authority:
+            hits = library.search(question, retriever, settings.probe)
+            probes = {source: hits[source] for source in authority}
+            questions.append(KnownQuestion(probes, primary, opening_matches(library, question, probes, settings)))
+    if not questions:
+        raise RetrievalError(
+            f"None of the {len(known):,} questions to learn from has one of these sources as primary_source: "
+            f"{', '.join(authority) or 'none has text'}. Nothing was searched. Name the sources as the config does."
+        )
+    return learned_settings(questions, authority, settings)
 
 
 def learned_settings(

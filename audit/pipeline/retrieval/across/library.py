@@ -21,6 +21,7 @@ from audit.pipeline.retrieval.across.sources import Source
 from audit.pipeline.retrieval.bm25 import Scores, tokens
 from audit.pipeline.retrieval.fusion import top_rows
 from audit.pipeline.retrieval.index import HandbookIndex, build_index
+from audit.pipeline.retrieval.merged import merged_document
 from audit.pipeline.retrieval.retrievers import TokenWeights, unexpanded_query
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.release.sourced_answers import ChunkId
@@ -57,6 +58,13 @@ class Library:
     def source_by_id(self) -> dict[str, Source]:
         """Source id -> source."""
         return {source.source_id: source for source in self.sources}
+
+    @cached_property
+    def merged(self) -> HandbookIndex:
+        """One index of all handbooks, built at first use."""
+        indexes = list(self.indexes.values())
+        document = merged_document(index.document for index in indexes)
+        return build_index(document, indexes[0].settings, indexes[0].encoder, self.folder)
 
     @cached_property
     def without_text(self) -> frozenset[str]:

@@ -15,6 +15,8 @@ BEST, STANDARDISED = "best", "standardised"
 SCALES = (BEST, STANDARDISED)
 PLACE, SEMANTIC = "place", "semantic"
 RANKERS = (PLACE, SEMANTIC)
+POOLS = DAKS, UNIFORM, MERGED, CONCATENATED, SINGLE = "daks", "uniform", "merged", "concatenated", "single"
+"""How the pool of a question comes about: DAKS, or one of the baselines of S1 (see `baselines`)."""
 PAPER_WEIGHTS = {"peak": 1.0, "mean": 1.0, "margin": 0.5, "entropy": -0.5, "coverage": 0.5}
 CHOSEN_WEIGHTS = {"peak": 4.9, "mean": 0.5, "margin": 0.5, "entropy": 0.9, "coverage": -1.0, "opening": 4.3}
 """Learned on one half of 500 questions over nine NIH handbooks (benchmarks/cross_source.md); S is then a log odds."""
@@ -204,6 +206,11 @@ class CrossSourceSettings:
     """All settings from a question to its packed evidence. `graph` None: routing and consolidation alone.
 
     candidates  passages that consolidation leaves for graph and packing; its own `passages` is not used
+    pool        how the pool comes about: `daks`, or a baseline that scores no source: `uniform` (equal budgets), `merged` (one
+                index of all handbooks), `concatenated` (an equal part of each source's own list), `single` (the source `only`)
+    only        the source of a `single` pool
+
+    Raises ValueError, with a clause that names the fault.
     """
 
     retriever: str = BM25
@@ -212,10 +219,16 @@ class CrossSourceSettings:
     graph: GraphSettings | None = field(default_factory=GraphSettings)
     packing: PackingSettings = field(default_factory=PackingSettings)
     candidates: int = 30
+    pool: str = DAKS
+    only: str = ""
 
     def __post_init__(self) -> None:
         if self.candidates < 1:
             raise ValueError("candidates must be at least 1")
+        if self.pool not in POOLS:
+            raise ValueError(f"pool cannot be '{self.pool}'; allowed: {', '.join(POOLS)}")
+        if (self.pool == SINGLE) != bool(self.only):
+            raise ValueError(f'only names the source of pool = "{SINGLE}": the two go together')
 
     @classmethod
     def for_sources(cls, sources: int) -> CrossSourceSettings:

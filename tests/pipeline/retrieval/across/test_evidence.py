@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from audit.errors import RetrievalError
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser
 from audit.pipeline.retrieval.across.evidence import GatheredEvidence, gather
 from audit.pipeline.retrieval.across.library import Library, build_library
 from audit.pipeline.retrieval.across.settings import CrossSourceSettings, DaksSettings, GraphSettings, PackingSettings
 from audit.pipeline.retrieval.across.sources import Source
-from tests.pipeline.retrieval.across.libraries import EMPTY, SETTINGS, document
+from tests.pipeline.retrieval.across.libraries import EMPTY, SETTINGS, document, library
 
 TERMS = DictionaryRecogniser(
     {"drug": {"tacrolimus": ["Prograf"]}, "symptom": {"tremor": ["shaking"], "fever": []}, "person": {"patient": []}}
@@ -183,3 +184,32 @@ def test_a_source_that_routing_gives_a_share_is_covered_before_the_ranking() -> 
     both = ask("gloves swimming wounds", replace(PLAIN, packing=PackingSettings(passages=2, expected_share=0.01)))
     assert {one.source_id for one in both.passages} == {"a", "b"}
     assert {step.decision for step in both.packing.steps if step.passage in both.passages} == {"expected"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "handbooks", "first"),
+    [
+        ({"pool": "merged"}, ["cedar", "alder"], "guides"),
+        ({"pool": "concatenated"}, ["alder", "cedar"], None),
+        ({"pool": "uniform"}, ["alder", "cedar"], None),
+        ({"pool": "single", "only": "guides"}, ["alder", "birch"], "guides"),
+    ],
+)
+def test_the_baselines_of_s1_give_their_own_pool(settings, handbooks, first) -> None:
+    """Two chunks of fever: the two best wherever they are, one of each source, or two of the only source."""
+    across = CrossSourceSettings(daks=DaksSettings(budget=2), graph=None, **settings)
+    evidence = gather(library(), "fever tonight", across)
+    assert sorted(hit.chunk_id.handbook_id for hit in evidence.routing.pool) == sorted(handbooks)
+    assert sum(one.budget for one in evidence.routing.routes) == 2
+    if first:
+        assert evidence.routing.ranking[0] == first
+
+
+def test_a_single_pool_names_its_source_and_no_other_does() -> None:
+    for wrong in ({"pool": "single"}, {"only": "guides"}):
+        with pytest.raises(ValueError, match="the two go together"):
+            CrossSourceSettings(**wrong)
+    with pytest.raises(ValueError, match="pool cannot be 'best'; allowed: daks, uniform, merged, concatenated, single"):
+        CrossSourceSettings(pool="best")
+    with pytest.raises(RetrievalError, match="only is 'leaflets', which is not a source; sources: guides, short"):
+        gather(library(), "fever", CrossSourceSettings(pool="single", only="leaflets"))

@@ -1,4 +1,4 @@
-"""Calibration by hand, and weights that find what decides a constructed set of questions."""
+"""Weights that find what decides a constructed set of questions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from math import log
 import numpy as np
 import pytest
 
+from audit.errors import RetrievalError
 from audit.pipeline.retrieval.across.features import source_features
-from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, conditional_logit, learned_settings, typical_peaks
+from audit.pipeline.retrieval.across.learning import KnownQuestion, Predictors, conditional_logit, learned_on, learned_settings
 from audit.pipeline.retrieval.across.library import ChunkHit
 from audit.pipeline.retrieval.across.routing import source_scores
 from audit.pipeline.retrieval.across.settings import DaksSettings
 from audit.release.sourced_answers import ChunkId
+from tests.pipeline.retrieval.across.libraries import library
 
 AUTHORITY = {"a": 1.0, "b": 0.0}
 
@@ -21,9 +23,14 @@ def probe(source: str, *scores: float) -> list[ChunkHit]:
     return [ChunkHit(source, ChunkId(source, f"s{n}", 0), n, score, n + 1) for n, score in enumerate(scores)]
 
 
-def test_the_typical_peak_is_the_mean_best_score_of_a_source() -> None:
-    probes = [{"a": probe("a", 8, 1), "b": probe("b", 2)}, {"a": probe("a", 4), "b": []}, {"c": []}]
-    assert typical_peaks(probes) == {"a": (8 + 4) / 2, "b": 2}
+def test_weights_are_learned_from_the_questions_of_sources_that_exist() -> None:
+    books = library()
+    known = [("raw fish germs", "short"), ("swimming wounds", "guides"), ("fever", "nobody")]
+    settings = learned_on(books, known, DaksSettings(), "bm25")
+    assert set(settings.source_weights) == {"guides", "short"}
+    assert settings != DaksSettings()
+    with pytest.raises(RetrievalError, match="None of the 1 questions to learn from has one of these sources as primary_source"):
+        learned_on(books, known[2:], DaksSettings(), "bm25")
 
 
 def questions(seed: int) -> list[KnownQuestion]:

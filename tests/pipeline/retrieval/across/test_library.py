@@ -15,8 +15,6 @@ from audit.pipeline.retrieval.across.baselines import concatenated_pool, merged_
 from audit.pipeline.retrieval.across.library import BM25, DENSE, OWN_BM25, build_library, rarity
 from audit.pipeline.retrieval.across.sources import Source, declared_sources, sources_by
 from audit.pipeline.retrieval.bm25 import tokens
-from audit.pipeline.retrieval.index import build_index
-from audit.pipeline.retrieval.merged import merged_document
 from audit.release.sourced_answers import ChunkId
 from tests.pipeline.retrieval.across.libraries import ALDER, BIRCH, CEDAR, EMPTY, GUIDES, NOTHING, SETTINGS, SHORT, library
 from tests.pipeline.retrieval.handbooks import meanings
@@ -66,10 +64,9 @@ def test_the_scores_of_all_handbooks_are_those_of_one_index() -> None:
     # Each chunk has as many stems as the others, so that the mean length, a handbook's only own statistic, is the same
     lengths = {len(tokens(section.text)) for handbook in HANDBOOKS for section in handbook.sections}
     assert len(lengths) == 1
-    merged = build_index(merged_document(HANDBOOKS), SETTINGS)
     for question in ("fever", "fever clinic nurses", "raw fish today"):
         found = {str(one.chunk_id): one.score for chunks in library().search(question).values() for one in chunks}
-        assert found == pytest.approx({str(one.chunk_id): one.score for one in merged_pool(library(), merged, question, 10)})
+        assert found == pytest.approx({str(one.chunk_id): one.score for one in merged_pool(library(), question, 10)})
 
 
 def test_a_word_is_as_rare_as_in_the_whole_library() -> None:
@@ -126,8 +123,7 @@ def test_baselines_take_their_part_of_the_sources() -> None:
     assert [str(one.chunk_id) for one in single_source_pool(books, "short", "fever", 5)] == ["cedar/s1#0"]
     # 2 chunks in all: 1 of each source
     assert [one.source_id for one in concatenated_pool(books, "fever", 2)] == ["guides", "short"]
-    merged = build_index(merged_document(HANDBOOKS), SETTINGS)
-    (best,) = merged_pool(books, merged, "fish germs", 1)
+    (best,) = merged_pool(books, "fish germs", 1)
     assert (best.source_id, best.chunk_id, books.text(best)) == (
         "short",
         ChunkId("cedar", "s2", 0),
