@@ -38,11 +38,19 @@ def within_limits(function: Callable[Taken, Given], *arguments: Taken.args, **na
 
     function  one of a module, so that another process finds it by its name
 
+    Raises what `in_own_process` does.
+    """
+    if len(pickle.dumps((function, arguments, named))) <= IN_PLACE_BYTES:
+        return function(*arguments, **named)
+    return in_own_process(function, *arguments, **named)
+
+
+def in_own_process(function: Callable[Taken, Given], *arguments: Taken.args, **named: Taken.kwargs) -> Given:
+    """As `within_limits`, in a process of its own however long the arguments are.
+
     Raises TooMuchError above MAX_BYTES, MAX_SECONDS or MAX_MEMORY_BYTES, and while MAX_AT_ONCE others are at work for as long.
     """
     sent = pickle.dumps((function, arguments, named))
-    if len(sent) <= IN_PLACE_BYTES:
-        return function(*arguments, **named)
     if len(sent) > MAX_BYTES:
         raise TooMuchError(f"they have {len(sent) / 1e6:,.0f} MB; {MAX_BYTES / 1e6:,.0f} are read")
     if not _turns.acquire(timeout=MAX_SECONDS):

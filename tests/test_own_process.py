@@ -119,8 +119,8 @@ def test_the_server_answers_others_while_a_hostile_text_is_given_up(served: Serv
     shown, alone, waited = asyncio.run(visits())
     assert f"more than {MAX_SECONDS} seconds" in shown
     assert len(waited) > 3
-    # A busy machine takes longer without it too, and comparing the first 20,000 letters of two answers shares the interpreter
-    assert sorted(waited)[len(waited) // 2] < max(OTHERS_S, 4 * alone)
+    # A busy machine takes longer without it too
+    assert sorted(waited)[len(waited) // 2] < max(OTHERS_S, 2 * alone)
 
 
 def test_positions_of_the_other_question_are_found(served: Served) -> None:

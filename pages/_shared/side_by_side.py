@@ -14,6 +14,7 @@ from audit.charts.dark_mode import DARK_COLOURS, light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
 from audit.formatting import shortened
 from audit.metrics.question_positions import Holder, QuestionPositions, positions_of
+from audit.own_process import TooMuchError
 from audit.queries.citations import citations
 from audit.queries.pair_view import (
     ABSENT,
@@ -39,6 +40,7 @@ from audit.text.sentences import SentenceSpan
 from audit.vocabulary import DISAGREEING, Found
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
+from pages._shared.long_texts import UNMARKED, compared
 from pages._shared.pickers import choose, named_by
 from pages._shared.search import hits_html, hits_in, searched_words
 from pages._shared.source_links import citation_links_html, public_link_html
@@ -67,7 +69,7 @@ MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, Differ
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negations", "none": "Mark nothing"}
 CLASH = "clash"
 CLASH_WORDS = "Mark what each says on the disputed point"
-NO_CLASH = "no clash"
+NO_CLASH, LONG = "no clash", "long"
 
 
 class AnswerHead(NamedTuple):
@@ -122,14 +124,10 @@ def judgement_html(judgement: Judgement, status: str = "") -> Markup:
 
 def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Markup:
     """Both answers, each under its handbook, and the legend of the marks."""
-    legend = Markup()
-    if pair.a.state == pair.b.state == PRESENT and marks == CLASH:
-        *texts, legend = _clash_html(run, pair)
-    elif pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
-        texts = [*mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())]
-        legend = legend_html(marks)
-    else:
-        texts = [hits_html(shortened(side.answer or ""), searched_words()) for side in (pair.a, pair.b)]
+    try:
+        *texts, legend = _marked_html(run, pair, marks)
+    except TooMuchError:
+        *texts, legend = *_plain_html(pair), legend_html(LONG)
     question_id = pair.question.question_id
     cited = load(citations, run, question_id=question_id)
 
@@ -147,9 +145,23 @@ def answers_html(run: Run, pair: Pair, names: dict[str, str], marks: str) -> Mar
     )  # fmt: skip
 
 
+def _marked_html(run: Run, pair: Pair, marks: str) -> tuple[Markup, ...]:
+    """Both texts with their marks, and the legend; raises TooMuchError where texts are too long to compare."""
+    if not pair.a.state == pair.b.state == PRESENT:  # with one answer only, every word would be a difference
+        return *_plain_html(pair), Markup()
+    if marks == CLASH:
+        return _clash_html(run, pair)
+    marked = mark_differences(pair.a.answer or "", pair.b.answer or "", MARKS[marks], searched_words())
+    return *marked, legend_html(marks)
+
+
+def _plain_html(pair: Pair) -> list[Markup]:
+    return [hits_html(shortened(side.answer or ""), searched_words()) for side in (pair.a, pair.b)]
+
+
 def legend_html(marks: str) -> Markup:
-    """What the marks of a choice mean (`MARKS`, `CLASH`); nothing where nothing is marked."""
-    return rendered("_shared/legend.html", marks=marks) if marks != "none" else Markup()
+    """What the marks of a choice mean (`MARKS`, `CLASH`, `LONG`); nothing where nothing is marked."""
+    return rendered("_shared/legend.html", marks=marks, unmarked=UNMARKED) if marks != "none" else Markup()
 
 
 def _may_clash(pair: Pair) -> bool:
@@ -179,7 +191,7 @@ def _clashing_spans(pair: Pair, texts: tuple[str, str]) -> list[SentenceSpan | N
     judgement = pair.judgement
     names = tuple((side.center, side.handbook_id, side.title or "") for side in (pair.a, pair.b))
     words = (judgement.reasoning or "", judgement.divergence_topic or "")
-    clash = clashing_sentences(pair.question.text, *texts, *words, (names[0], names[1]))
+    clash = compared(clashing_sentences, pair.question.text, *texts, *words, (names[0], names[1]))
     return [SentenceSpan(one.start, one.end) if one.stated else None for one in clash or ()] or [None, None]
 
 
@@ -244,9 +256,12 @@ MARK_TITLES = {
 
 
 def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: Sequence[str] = ()) -> tuple[Markup, Markup]:
-    """HTML of both texts, with the differences of these kinds in `<mark>`, and the words of a search."""
+    """HTML of both texts, with the differences of these kinds in `<mark>`, and the words of a search.
+
+    Raises TooMuchError where the texts are too long to compare.
+    """
     texts = (shortened(a), shortened(b))
-    left, right = differences(*texts)
+    left, right = compared(differences, *texts)
     marked = ([span for span in spans if span.kind in kinds] for spans in (left, right))
     first, second = (marked_html(text, spans, words) for text, spans in zip(texts, marked, strict=True))
     return first, second

@@ -26,6 +26,7 @@ from audit.queries.system_answers import (
 from audit.store.runs import Run
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from pages._blinded.templates import rendered
+from pages._shared.long_texts import compared
 from pages._shared.side_by_side import AnswerHead, marked_html
 from pages._shared.source_links import public_link_html, source_address
 
@@ -59,14 +60,15 @@ def marked_texts(texts: Mapping[str, str], baseline: str | None, kinds: Collecti
     """System id -> HTML of its text, with what it has and the baseline has not in `<mark>`.
 
     In the baseline's own text those parts are marked that none of the others has. Without a baseline nothing is marked.
+    Raises TooMuchError where the texts are too long to compare.
     """
     shown = {system: shortened(text) for system, text in texts.items()}
     if baseline not in shown or len(shown) < 2:
         return {system: escape(text) for system, text in shown.items()}
-    compared = {system: differences(shown[baseline], text) for system, text in shown.items() if system != baseline}
-    spans: dict[str, Sequence[DifferenceSpan]] = {system: own for system, (_, own) in compared.items()}
-    alone = set.intersection(*(set(of_baseline) for of_baseline, _ in compared.values()))
-    spans[baseline] = [span for span in next(iter(compared.values()))[0] if span in alone]
+    found = {system: compared(differences, shown[baseline], text) for system, text in shown.items() if system != baseline}
+    spans: dict[str, Sequence[DifferenceSpan]] = {system: own for system, (_, own) in found.items()}
+    alone = set.intersection(*(set(of_baseline) for of_baseline, _ in found.values()))
+    spans[baseline] = [span for span in next(iter(found.values()))[0] if span in alone]
     return {system: marked_html(shown[system], [span for span in own if span.kind in kinds]) for system, own in spans.items()}
 
 

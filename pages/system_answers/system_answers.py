@@ -8,6 +8,7 @@ import streamlit as st
 from audit.evaluation.criteria import CRITERIA, REFERENCE
 from audit.exports.text_writers import file_name
 from audit.metrics._systems import MEASURE_TITLES
+from audit.own_process import TooMuchError
 from audit.queries.system_answers import ANSWERED, SystemQuestionView, system_question
 from audit.store.runs import Run
 from audit.terms import display_name, fill
@@ -15,7 +16,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.side_by_side import CSS as PAIR_CSS
-from pages._shared.side_by_side import MARK_WORDS, MARKS, legend_html, pair_html
+from pages._shared.side_by_side import LONG, MARK_WORDS, MARKS, legend_html, pair_html
 from pages._shared.system_answers import REFERENCE_NAME, answer_texts, answers_html, composite_of, marked_texts
 from pages._shared.systems import CSS, pick_questions, stop_without_systems
 from pages._shared.widgets import counts, csv_button, link, say, table
@@ -54,9 +55,13 @@ def answers(run: Run, question: SystemQuestionView) -> None:
     names = {REFERENCE: REFERENCE_NAME, **{answer.system_id: answer.name for answer in question.answers}}
     texts = answer_texts(question)
     baseline, marks = pick_marks(texts, names)
+    try:
+        marked = marked_texts(texts, baseline, MARKS[marks])
+    except TooMuchError:
+        marks, marked = LONG, marked_texts(texts, None, ())
     if marks != "none" and len(texts) > 1:
         st.html(pair_html(legend_html(marks)))
-    st.html(answers_html(run, question, marked_texts(texts, baseline, MARKS[marks]), MEASURE_TITLES))
+    st.html(answers_html(run, question, marked, MEASURE_TITLES))
 
 
 def scores_of(question: SystemQuestionView) -> pd.DataFrame:
