@@ -172,14 +172,14 @@ def _with_text(line: Line, text: str) -> Line:
     return replace(line, cells=(TextCell(text, line.x0, line.x1),))
 
 
-class _Level(NamedTuple):
+class _Depth(NamedTuple):
     x0: float
     mark: str
 
 
 def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[Part]]:
     """The end of the list that begins at `start`, and its items."""
-    levels: list[_Level] = []
+    levels: list[_Depth] = []
     parts: list[Part] = []
     number = start
     while number < len(lines):
@@ -215,19 +215,19 @@ def _prefix(mark: re.Match[str]) -> str:
     return f"{ITEM_MARK}{sign} " if sign in bullets.MEANT else ITEM_MARK
 
 
-def _levels(levels: list[_Level], line: Line, mark: re.Match[str], before: Line | None) -> list[_Level]:
+def _levels(levels: list[_Depth], line: Line, mark: re.Match[str], before: Line | None) -> list[_Depth]:
     kind = "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
     known = next((number for number, level in enumerate(levels) if level.mark == kind), None)
     if before is not None and known is None and before.text.endswith(":"):
         # Items of another mark below "2. Treatment: these include:", even where they are no further in
-        return [*levels, _Level(line.x0, kind)]
+        return [*levels, _Depth(line.x0, kind)]
     if before is not None and _after_break(before, line):
         # The distance from the left tells nothing in another column: the same mark is the same level
-        return [*levels[: known or 0], _Level(line.x0, kind)]
+        return [*levels[: known or 0], _Depth(line.x0, kind)]
     if levels and levels[-1].mark == kind and abs(levels[-1].x0 - line.x0) < SAME_LEVEL:
         return levels
     kept = [level for level in levels if level.x0 < line.x0 - SAME_LEVEL]
-    return [*kept, _Level(line.x0, kind)]
+    return [*kept, _Depth(line.x0, kind)]
 
 
 def _continues_item(before: Line, line: Line, mark_x0: float, pitch: float) -> bool:
