@@ -48,7 +48,12 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
     if len(found.others):
         st.subheader("Systems of this run that the paper does not have", anchor=False)
         st.caption(MEASURES[paper])
-        table(found.others, "others", {name: headed(name) if name == "measure" else name for name in found.others}, rows=20)
+        table(
+            found.others,
+            "others",
+            {name: headed(name) if name == "measure" else name for name in map(str, found.others)},
+            rows=20,
+        )
         footer(found.others, f"{paper}-others", run)
     missing = [printed for printed in found.tables if printed.reason]
     if missing:

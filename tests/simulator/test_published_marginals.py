@@ -84,11 +84,16 @@ def test_by_organ_r_div_is_14_to_19_percent_and_any_divergence_30_to_56(world, l
     assert 0.30 <= disagreeing.any(axis=1).mean() <= 0.56
 
 
-def test_general_questions_lie_just_below_the_organs_and_half_of_them_hold_a_divergent_pair(world, labels):
-    verdicts = of_organ(world, labels, GENERAL)
-    disagreeing = verdicts >= Label.DIVERGENT.code
-    assert disagreeing.sum() / (verdicts > Label.ABSENT.code).sum() == pytest.approx(0.134, abs=0.004)
-    assert 0.30 <= disagreeing.any(axis=1).mean() <= 0.56
+def test_general_questions_are_the_most_disputed_and_their_share_of_pairs_is_that_of_the_whole(world, labels):
+    verdicts = {organ: of_organ(world, labels, organ) for organ in (GENERAL, *ORGANS)}
+    disputed = {organ: (own >= Label.DIVERGENT.code).any(axis=1).mean() for organ, own in verdicts.items()}
+    assert max(disputed, key=disputed.__getitem__) == GENERAL
+    assert 0.30 <= disputed[GENERAL] <= 0.56
+    # They hold 96 % of the present pairs, so their R_div is all but that of the printed shares: .129 of .129 + .754 + .071, less
+    # than the .14 of the lowest organ. With the printed shares, general questions cannot lead in R_div too.
+    present = {organ: int((own > Label.ABSENT.code).sum()) for organ, own in verdicts.items()}
+    assert present[GENERAL] / sum(present.values()) == pytest.approx(0.96, abs=0.01)
+    assert (verdicts[GENERAL] >= Label.DIVERGENT.code).sum() / present[GENERAL] == pytest.approx(0.129 / 0.954, abs=0.004)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
