@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,8 @@ from audit.exports.published.comparison import (
     comparison_table,
     published_figures,
 )
-from audit.exports.published.tables import CITATION, ROUTING_SOURCE, STRESS_SOURCE, SYSTEMS_SOURCE, run_figures
+from audit.exports.published.stress import STRESS_SOURCE, names_in
+from audit.exports.published.tables import CITATION, ROUTING_SOURCE, SYSTEMS_SOURCE, run_figures
 from audit.exports.table_model import estimate
 from audit.papers.departures import Paper
 from audit.queries.stress import tested_systems
@@ -39,10 +41,11 @@ NEEDS = {
 MEASURES = {
     Paper.S1: "Measures are named by table and measure.",
     Paper.S2: "Measures are named as `audit metrics` names them.",
-    Paper.S3: "Measures are named by test, measure, documents and signal in percent; figures are in percent.",
+    Paper.S3: "Measures are named by questions, retrieval, test, measure, documents, signal in percent; figures in percent.",
 }
 """How figures of systems that a paper does not have are named."""
 NOT_HERE = "No system of this run is '{subject}' of the paper."
+NAMED, MOST_NAMED = re.compile(r"No system of this run is '(.+)' of the paper\."), 9
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,17 @@ def _by_table(printed: Iterable[PublishedFigure]) -> dict[str, list[PublishedFig
 
 def _printed_table(title: str, frame: pd.DataFrame) -> PrintedTable:
     alone = (frame["verdict"] == UNKNOWN).all()
-    return PrintedTable(title, frame, " ".join(frame["how"].unique()) if alone else "")
+    return PrintedTable(title, frame, _reason(list(frame["how"].unique())) if alone else "")
+
+
+def _reason(reasons: list[str]) -> str:
+    """The reasons why figures are missing as few sentences: the systems that are not here are named in one."""
+    named = [match[1] for reason in reasons if (match := NAMED.fullmatch(reason))]
+    others = [reason for reason in reasons if not NAMED.fullmatch(reason)]
+    more = f" and {len(named) - MOST_NAMED:,} more" if len(named) > MOST_NAMED else ""
+    return " ".join(
+        [*([f"No system of this run is one of the paper's: {', '.join(named[:MOST_NAMED])}{more}."] if named else []), *others]
+    )
 
 
 def _not_here(source: PublishedSource, subjects: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -122,25 +135,28 @@ def _not_here(source: PublishedSource, subjects: Mapping[str, str]) -> Iterator[
 
 def _others(source: PublishedSource, context: ExportContext, subjects: Mapping[str, str]) -> pd.DataFrame:
     """The paper's measures of the run's other systems, under their ids; none where the run has no other system."""
-    own = tested_systems(context.con) if source is STRESS_SOURCE else context.frame("systems").dropna(subset=["asked"])
-    unknown = {system: system for system in own["system_id"] if system not in subjects}
+    stress = source is STRESS_SOURCE
+    own = tested_systems(context.con) if stress else context.frame("systems").dropna(subset=["asked"])
+    known = {name.partition("/")[0] if stress else name for name in subjects}
+    unknown = {system: system for system in own["system_id"] if system not in known and "/" not in system}
     try:
-        figures = source.figures(context, unknown) if unknown else {}
+        figures = source.figures(context, names_in(context, unknown) if stress else unknown) if unknown else {}
     except AuditError:
         figures = {}  # a run of systems without the tables that these figures need
-    printed = {figure.name: (source.subject(figure), figure.text) for figure in source.published}
     cells: dict[str, dict[str, str]] = {}
-    for name, (subject, text) in printed.items():
-        if subject is not None:
-            cells.setdefault(_measure(name, subject), {})[f"{subject} (printed)"] = text
-    for name, figure in figures.items():
+    for figure in source.published:
+        if subject := source.subject(figure):
+            # In MedRGB a model is printed for several sets of questions, which are part of the measure
+            who = subject.rpartition("/")[2] if stress else subject
+            cells.setdefault(_measure(figure.name, who), {})[f"{who} (printed)"] = figure.text
+    for name, value in figures.items():
         system = next((part for part in name.split("/") if part in unknown), None)
-        if system and isinstance(figure, RunFigure) and (row := cells.get(_measure(name, system))):
-            row[system] = estimate(figure.value, figure.low, figure.high)
+        if system and isinstance(value, RunFigure) and (row := cells.get(_measure(name, system))):
+            row[system] = estimate(value.value, value.low, value.high)
     rows = [{"measure": measure, **row} for measure, row in cells.items() if row.keys() & unknown.keys()]
     return pd.DataFrame(rows).fillna(NO_VALUE)
 
 
 def _measure(name: str, subject: str) -> str:
     """What a figure is of, without whose it is."""
-    return ", ".join(part for part in name.replace(f"/{subject}", "", 1).split("/")).replace("_", " ")
+    return name.replace(f"/{subject}", "", 1).replace("/", ", ").replace("_", " ")

@@ -109,12 +109,16 @@ def models_in(context: ExportContext) -> dict[str, str]:
     """System, published set and way to find documents -> `set/retrieval/model` as published, of the run's systems that are so."""
     if not context.run.has_stress:
         return {}
-    tested = [(row["system_id"], published_model(row["model"])) for row in tested_systems(context.con).to_dict("records")]
+    tested = {row["system_id"]: published_model(row["model"]) for row in tested_systems(context.con).to_dict("records")}
+    return names_in(context, {system: model for system, model in tested.items() if model})
+
+
+def names_in(context: ExportContext, models: Mapping[str, str]) -> dict[str, str]:
+    """The same for these systems, whose model is to be called as `models` says."""
     return {
         f"{system}/{dataset}/{way}": f"{dataset}/{way}/{model}"
         for dataset, _, ways in _published_sets(context)
-        for system, model in tested
-        if model
+        for system, model in models.items()
         for way in (*ways, NO_DOCUMENTS)
     }
 
