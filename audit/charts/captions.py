@@ -102,7 +102,8 @@ def with_notice(figure: go.Figure, notice: str) -> go.Figure:
     """A copy of the figure with the notice above it; the figure itself where the notice is empty."""
     if not notice:
         return figure
-    copy = with_room_above(go.Figure(figure), ROOM)
+    # To validate again what is copied takes six times as long
+    copy = with_room_above(go.Figure(figure.to_dict(), _validate=False), ROOM)
     words = notice.replace(": ", ":<br>", 1)
     title = {
         "text": words, "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",

@@ -77,7 +77,8 @@ def to_dark_mode(figure: go.Figure) -> go.Figure:
     for trace, before in zip(dark["data"], light["data"], strict=True):
         _adjust_text_colour(trace, before)
     dark["layout"]["paper_bgcolor"] = DARK_BACKGROUND  # so that an image saved from the page is readable elsewhere
-    return go.Figure(dark)
+    # The figure was validated when it was drawn, and a colour exchanged for another is one
+    return go.Figure(dark, _validate=False)
 
 
 def light_dark(colour: str) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from plotly.colors import sample_colorscale
 
+from audit.charts.captions import with_notice
 from audit.charts.coverage import SHADES
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_COLOURS, DARK_LABEL_COLOURS, LIGHT_BACKGROUND, to_dark_mode
 from audit.charts.labels import matrix_figure, two_step_bar
@@ -117,3 +120,9 @@ def test_the_tour_s_picture_and_the_page_s_style_use_these_colours():
     settings = (ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")
     assert f'backgroundColor = "{LIGHT_BACKGROUND}"' in settings
     assert f'backgroundColor = "{DARK_BACKGROUND}"' in settings
+
+
+def test_what_pages_make_of_a_figure_without_validating_it_again_is_valid():
+    figure = with_notice(two_step_bar(3, dict.fromkeys(map(str, LABEL_COLOURS), 1), 0), "Synthetic: no handbook says this")
+    for made in (figure, to_dark_mode(figure)):
+        assert json.loads(go.Figure(made.to_dict()).to_json()) == json.loads(made.to_json())
