@@ -16,6 +16,8 @@ from audit.text.statements import statements
 from benchmarks.real_measures import RealDocument, Sections, Words, find, words
 
 KEPT, MISSING = "kept", "missing"
+# Behind each lead of a statement: of two that are said together none is known to be the item's, of two in each other the inner
+WITHIN = ":"
 
 
 class Quote(NamedTuple):
@@ -51,7 +53,7 @@ def _quotes(body: str) -> Iterator[tuple[Words, Words]]:
         own = list(group)
         # Also an item as a whole: "Age. Your levels rise" is two sentences
         for texts in [[each.text] for each in own] + [[each.text for each in own]] * (len(own) > 1):
-            yield words(" ".join(own[0].leads)), words(" ".join(texts))
+            yield tuple(word for lead in own[0].leads for word in (*words(lead), WITHIN)), words(" ".join(texts))
     for row in _markdown_rows(body):
         yield from row
 

@@ -4,7 +4,7 @@ The text of a section is plain, with this structure (`audit extract` writes it, 
 
 - blocks (paragraphs, lists, tables) are separated by an empty line;
 - a list is one block: its lead on the first line ("Never smoke:"), then one item a line, beginning with "• "; an item below
-  another item has two more spaces in front;
+  another item has two more spaces in front, and is led by that one, unless it ends a sentence;
 - a table is one block: one row a line, its cells separated by " | ", each cell with its column's head where the table has
   heads ("Medicine: Ibuprofen | Allowed: no"), so a row can be read alone. A line without cells above rows is their label;
 - columns of lists side by side (DO and DON'T) are one list each, led by the column's head.

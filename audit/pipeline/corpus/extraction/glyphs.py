@@ -210,7 +210,7 @@ class GlyphReader:
 
     def glyphs(self, characters: Sequence[Character | None], display: Display) -> Iterator[Glyph | None]:
         """The characters as glyphs on the page so displayed, those of a box that slants made level; None for a space."""
-        level = {slant: _Level.of(slant, own, display) for slant, own in _by_slant(characters).items()}
+        level = {slant: _MadeLevel.of(slant, own, display) for slant, own in _by_slant(characters).items()}
         for character, glyph in zip(characters, self._glyphs(characters, display), strict=True):
             yield level[character.style.slant](glyph) if glyph and character and character.style.slant else glyph
 
@@ -252,7 +252,7 @@ def _by_slant(characters: Iterable[Character | None]) -> dict[float, list[Charac
     return slanted
 
 
-class _Level(NamedTuple):
+class _MadeLevel(NamedTuple):
     """Turns what slants so that its lines are level, around the middle of all that slants alike.
 
     sine, cosine  of the slant
@@ -264,7 +264,7 @@ class _Level(NamedTuple):
     cosine: float
 
     @classmethod
-    def of(cls, slant: float, own: Sequence[Character], display: Display) -> _Level:
+    def of(cls, slant: float, own: Sequence[Character], display: Display) -> _MadeLevel:
         areas, angle = [display.area(*character.ink) for character in own], math.radians(slant)
         x, y = min(area.x0 for area in areas), min(area.top for area in areas)
         middle = ((x + max(area.x1 for area in areas)) / 2, (y + max(area.bottom for area in areas)) / 2)
