@@ -22,7 +22,7 @@ from audit.pipeline.answers.evidence import meets
 from audit.pipeline.embedding.encoders import Encoder, cached_encoder, in_memory, loaded_encoder
 from audit.pipeline.retrieval.comparison import (
     Collection,
-    Comparison,
+    ConfigurationSearch,
     ablations,
     check_gold,
     strategies,
@@ -60,7 +60,9 @@ def compare(
     if arguments.ablate:
         check_gold(collections)
         rows += [row for name in names for row in ablations(name, options, encoders, rerankers)]
-    comparison = Comparison(folder / "indexes", partial(_encoder, arguments, folder / "vectors"), _reranker, arguments.relevant)
+    comparison = ConfigurationSearch(
+        folder / "indexes", partial(_encoder, arguments, folder / "vectors"), _reranker, arguments.relevant
+    )
     trials, passages = [], []
     for row in tqdm(rows, desc="retrieve", unit="configuration", disable=None, dynamic_ncols=True):
         for collection in collections:

@@ -148,7 +148,7 @@ def _taking(settings: RetrievalSettings, number: int) -> RetrievalSettings:
 # -- searching ----------------------------------------------------------------------------------------------------------
 
 
-class Comparison:
+class ConfigurationSearch:
     """Searches collections by configurations; indexes, term statistics and models are made once for all of them.
 
     encoders   name -> encoder; None: words alone are compared
