@@ -21,7 +21,6 @@ from audit.papers.departures import CITATIONS, Departure, Paper, departures, dep
 from audit.pipeline.corpus.extraction.engines import ENGINES
 from audit.pipeline.generation.model_generator import load_answer_prompt
 from audit.pipeline.generation.system_answers import FORMS
-from audit.pipeline.generation.system_evidence import best_passages
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.retrieval.across.entities import read_entity_terms
@@ -106,12 +105,6 @@ def all_terms_above_the_thresholds(trial: Trial) -> bool:
     row, least = statistics.pmi[[column]].tocoo(), np.percentile(statistics.weights, hybrid.weight_percentile)
     above = {c for c, pmi in zip(row.col, row.data, strict=True) if pmi > hybrid.pmi_threshold and statistics.weights[c] > least}
     return set(added) == above - {column} and hybrid.added_terms > len(statistics.column_of)
-
-
-def five_of_one_document(_: Trial) -> bool:
-    document = Document("d", "general", "c", "post", tuple(Section(f"s{n}", "", f"Text {n}.") for n in range(6)))
-    found = [{"section_id": f"s{n}", "rank": n + 1, "score": 6 - n, "start": 0, "end": 7, "text": f"Text {n}."} for n in range(6)]
-    return [one.passage.section_id for one in best_passages([(document, {"passages": found})], 5)] == [f"s{n}" for n in range(5)]
 
 
 def mean_over_refusals(trial: Trial) -> bool:
@@ -226,7 +219,7 @@ CHECKS: Mapping[str, Callable[[Trial], bool]] = {
     "s2.retrieval": lambda trial: trial.config("s2").strategy == "hybrid",
     "s2.sentence_model": lambda trial: trial.config("s2").retrieval.encoder == "BAAI/bge-large-en-v1.5",
     "s2.expansion": all_terms_above_the_thresholds,
-    "s2.corpus": five_of_one_document,
+    "s2.corpus": lambda trial: [system.searches_corpus for system in trial.config("s2").systems] == [False, True],
     "s2.refusals": mean_over_refusals,
     "s2.unreadable": zero_points,
     "s2.bertscore": lambda _: options("systems score", "release", "--bertscore").bertscore == DEFAULT_MODEL == "roberta-large",

@@ -11,10 +11,11 @@ from typing import Any
 
 from audit.pipeline.embedding.encoders import MINILM
 from audit.pipeline.retrieval.across.library import DENSE
-from audit.pipeline.retrieval.across.settings import CrossSourceSettings
+from audit.pipeline.retrieval.across.settings import CONCATENATED, MERGED, UNIFORM, CrossSourceSettings
 from audit.pipeline.retrieval.settings import PAPER as PAPER_RETRIEVAL
 from audit.pipeline.retrieval.settings import PAPER_ENCODER, PAPER_RERANKER
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, Config, as_written
+from audit.pipeline.stages.system_options import CORPUS
 from audit.vocabulary import SystemMode
 
 
@@ -59,7 +60,10 @@ S2 = (
     PresetOption(HYBRID, "added_terms", 1_000_000, "equation 8"),
     PresetOption(("generate",), "generator", NONE, "systems answer, not handbooks"),
     PresetOption(
-        (), "systems", [{"id": "closed-book", "mode": "closed_book"}, {"id": "rag", "mode": "retrieval"}], "section 2.4"
+        (),
+        "systems",
+        [{"id": "closed-book", "mode": "closed_book"}, {"id": "rag", "mode": "retrieval", "search": CORPUS}],
+        "section 2.4",
     ),
 )
 S1 = (
@@ -88,8 +92,11 @@ def methods_of_s1() -> dict[str, CrossSourceSettings]:
     assert paper.graph is not None
     by_score = replace(paper.consolidation, retrieval_share=1.0)
     uniform = replace(paper.daks, weights={}, authority_weight=0.0)
+    baseline = replace(paper, daks=uniform, consolidation=by_score, graph=None)
     return {
-        "uniform": replace(paper, daks=uniform, consolidation=by_score, graph=None),
+        "merged": replace(baseline, pool=MERGED),
+        "concatenation": replace(baseline, pool=CONCATENATED),
+        "uniform": replace(baseline, pool=UNIFORM),
         "daks": replace(paper, graph=None),
         "graph_fusion": replace(paper, daks=uniform),
         "score_only": replace(paper, consolidation=by_score, graph=None),

@@ -63,9 +63,20 @@ def test_s1_runs_each_system_of_several_sources_by_every_method_and_keeps_what_i
         'id = "own"\nmode = "multi_source"\ngenerator = "passages"\ngroup_by = "organ"\n[systems.across]\nretriever = "bm25"\n'
     )
     systems = {system.id: system for system in config(f"[[systems]]\n{groups}", "s1").systems}
-    assert list(systems) == ["uniform", "daks", "graph_fusion", "score_only", "graph_support", "graph_retrieval"]
+    assert list(systems) == [
+        "merged",
+        "concatenation",
+        "uniform",
+        "daks",
+        "graph_fusion",
+        "score_only",
+        "graph_support",
+        "graph_retrieval",
+    ]
     assert {(system.group_by, system.across.retriever) for system in systems.values()} == {("organ", "bm25")}
-    assert systems["uniform"].across.daks.weights == {}
+    assert [systems[name].across.pool for name in ("merged", "concatenation", "uniform", "daks")] == [
+        "merged", "concatenated", "uniform", "daks",
+    ]  # fmt: skip
     assert systems["daks"].across.graph is None
     assert systems["graph_support"].across.graph.bridged == 0
     # A config that names no system gets one source for each center
