@@ -8,12 +8,15 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from audit.stats.measured_errors import ASSUMED, RATED, REPEATS, SECOND
 from audit.store.runs import Run
+from pages._shared.disputed_share import FROM
 from tests.pages.conftest import component, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.directions import without_directions
 from tests.support.loading import load
 from tests.support.systems import systems_release
+from tests.support.tiny import release_from
 
 
 def html_on(at: AppTest) -> str:
@@ -97,3 +100,16 @@ def test_the_newest_real_run_opens_before_synthetic_ones_and_the_bar_lists_it_fi
     bar = component(at, "top_bar")
     assert bar["runs"][0]["key"] == real.key
     assert (bar["run"], bar["synthetic"]) == (real.key, False)
+
+
+def test_the_page_says_where_the_judge_s_error_rates_are_from(tmp_path, data_dir, open_page):
+    folder = release_from(tmp_path, "q1 kidney ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT")
+    verdicts = [
+        {"question_id": "q1", "handbook_a": a, "handbook_b": b, "kind": "second", "label": "CONSISTENT", "judge": "other"}
+        for a, b in ("ab", "ac", "bc")
+    ]
+    (folder / "further_verdicts.jsonl").write_text("\n".join(map(json.dumps, verdicts)) + "\n", "utf-8")
+    load(folder, data_dir)
+    words = words_on(open_page("start"))
+    assert "is from 3 pairs that a second judge read too, as if the two made errors independently" in words
+    assert set(FROM) == {RATED, SECOND, REPEATS, ASSUMED}
