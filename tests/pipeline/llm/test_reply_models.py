@@ -15,8 +15,10 @@ from audit.pipeline.judging.criteria.task import SCHEMA as CRITERIA_SCHEMA
 from audit.pipeline.judging.evidence.task import SCHEMAS as EVIDENCE_SCHEMAS
 from audit.pipeline.judging.positions.replies import MERGE_SCHEMA, STATEMENTS_SCHEMA
 from audit.pipeline.llm.calls import ANSWERED, CUT, Response, read_response
+from audit.pipeline.llm.prompts import PromptForm
 from audit.pipeline.llm.reply_models import ReplyModel, ReplyReading, cleaned, read_reply, spelled
 from audit.pipeline.stress.building import model_facts
+from audit.pipeline.stress.building.topics import FORM as TOPICS_FORM
 from audit.pipeline.stress.running.forms import StressReplyForm
 from audit.pipeline.stress.running.grading import FORM as GRADE_FORM
 from audit.pipeline.themes.naming import FORM as NAME_FORM
@@ -157,6 +159,8 @@ SENT = {
     "answer": "867e1a11e71a",
     "sub_question": "2a8ea318d835",
     "counterfactual": "0861bda1b0e3",
+    "topics": "8a140486aad4",
+    "counterfactual_rewritten": "63d73070e77c",
     "stress_grade": "1c0f40e30793",
     "theme_name": "f1c6f235bd98",
     "faithfulness": "f930366dc9c3",
@@ -167,13 +171,26 @@ SENT = {
     "statements": "dc807793e080",
     "merge": "0b493790b7be",
     "criteria": "cd9b31130e74",
-    "stress": "37501b85717c",
+    "stress": "190697b9961f",
 }
 
 
+def fact_forms() -> list[PromptForm]:
+    ways = [model_facts.load_fact_prompts(None, way) for way in (model_facts.MINIMAL, model_facts.REWRITTEN)]
+    return [prompt.form for prompts in ways for prompt in prompts.values()]
+
+
 def sent_schemas() -> dict[str, Any]:
-    forms = [*parse.FORMS, *system_answers.FORMS.values(), model_generator.FORM, *model_facts.FORMS, GRADE_FORM, NAME_FORM]
-    stress = StressReplyForm(("A", "B"), True, 2, STRESS_CALLS[StressTest.SUFFICIENCY], 1).schema(StressTest.SUFFICIENCY)
+    forms = [
+        *parse.FORMS,
+        *system_answers.FORMS.values(),
+        model_generator.FORM,
+        *fact_forms(),
+        TOPICS_FORM,
+        GRADE_FORM,
+        NAME_FORM,
+    ]
+    stress = StressReplyForm(("A", "B"), True, 2, STRESS_CALLS[StressTest.SUFFICIENCY], 1, 2).schema(StressTest.SUFFICIENCY)
     others = {"statements": STATEMENTS_SCHEMA, "merge": MERGE_SCHEMA, "criteria": CRITERIA_SCHEMA}
     return {form.name: form.schema for form in forms} | EVIDENCE_SCHEMAS | others | {"stress": stress}
 
