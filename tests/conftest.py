@@ -41,6 +41,7 @@ SLOW = (
     "annotation/test_races_and_kills.py",
     "annotation/test_ratings_per_item.py",
     "annotation/test_sampling.py",
+    "annotation/test_shown_answers.py",
     "annotation/test_validation.py",
     "browser/",
     "cli/test_demo.py",
@@ -99,6 +100,7 @@ SLOW = (
     "pipeline/stages/test_within.py",
     "pipeline/stages/test_workers.py",
     "pipeline/stress/test_readers.py",
+    "pipeline/test_linear_time.py",
     "pipeline/themes/test_build.py",
     "pipeline/themes/test_demo_and_release.py",
     "pipeline/themes/test_truth_of_the_demo.py",
@@ -116,10 +118,12 @@ SLOW = (
     "store/test_load.py",
     "store/test_load_pairs.py",
     "store/test_plain_answers.py",
+    "store/test_quarantine.py",
     "store/test_sections.py",
     "test_logs.py",
     "test_result_cache.py",
     "test_windows.py",
+    "text/test_blinding_of_releases.py",
 )
 """What the fast tier leaves out, below tests/: the files that take most CPU seconds, by tests/support/cpu_seconds.py."""
 
