@@ -44,7 +44,7 @@ TIMEOUT_MS = 120_000
 TALLEST = 6_000
 """Pixels of a page that are in its picture."""
 VIEWS = {
-    "systems": ("criteria", "differences", "preferences", "trust", "references", "types", "retrieval", "replies"),
+    "systems": ("criteria", "differences", "preferences", "trust", "references", "types", "retrieval", "when", "replies"),
     "sources": ("shares", "details", "differences", "one"),
     "stress": ("selective", "differences", "contexts", "instances", "one"),
     "compare": ("organ", "moved", "labels", "costs"),

@@ -40,7 +40,8 @@ from pages._shared.widgets import chart, counts, footer, link, say, table
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 VIEWS = {
     "all": "Scores", "criteria": "By criterion", "differences": "Differences", "preferences": "Preferences", "trust": "Trust",
-    "references": "Against references", "types": "By question type", "retrieval": "Search and answer", "replies": "Replies",
+    "references": "Against references", "types": "By question type", "retrieval": "Search and answer", "when": "When to search",
+    "replies": "Replies",
 }  # fmt: skip
 ONE_TYPE = "The {questions} of this run have one type or none, so there is nothing to compare by type."
 ONE_SYSTEM = "This run has one answering system, so there is nothing to compare it with."
@@ -253,15 +254,10 @@ def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
     sections.listing(run, WHEN_TO_RETRIEVE, frame)
 
 
-def search_and_answer(run: Run, chosen: QuestionFilter) -> None:
-    """Whether a better search gives a better answer, and when it is better not to search."""
-    retrieval_section(run, chosen)
-    when_to_retrieve_section(run, chosen)
-
-
 DRAWN = {
     "all": quality, "criteria": criteria, "differences": differences, "preferences": preferences_section,
-    "trust": calibration_section, "references": against_references, "retrieval": search_and_answer, "replies": replies,
+    "trust": calibration_section, "references": against_references, "retrieval": retrieval_section,
+    "when": when_to_retrieve_section, "replies": replies,
 }  # fmt: skip
 """What each view of the chosen questions draws."""
 

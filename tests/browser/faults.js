@@ -89,7 +89,8 @@
       const family = hit && (chain(hit).includes(control) || chain(control).includes(hit) || hit.closest("label")?.contains(control) || chain(hit).some((at) => at.contains?.(control) && at.matches("[data-baseweb]")))
       if (hit && !family) faults.push(["covered", `${brief(control)} by ${brief(hit)}`])
     }
-    if ((box.width >= 24 && box.height >= 24) || inSentence(control)) continue
+    const whole = control.getBoundingClientRect()   // a list may have scrolled a part of it away
+    if ((whole.width >= 24 && whole.height >= 24) || inSentence(control)) continue
     const near = targets.find(([other, its]) => other !== control && !other.contains(control) && !control.contains(other)
       && Math.hypot(Math.max(its.left - x, 0, x - its.right), Math.max(its.top - y, 0, y - its.bottom)) < 12)
     if (near) faults.push(["touch", `${brief(control)} ${Math.round(box.width)} x ${Math.round(box.height)}, next to ${brief(near[0])}`])

@@ -72,7 +72,7 @@ def test_without_scores_and_measures_the_page_says_what_is_not_measured(load_sys
 
 def test_when_to_retrieve_is_answered_in_a_sentence(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems()
-    assert "No rule: the two answers differ on fewer than" in words_on(open_page("systems", view="retrieval"))
+    assert "No rule: the two answers differ on fewer than" in words_on(open_page("systems", view="when"))
 
 
 def test_without_its_library_the_rule_alone_is_missing(
@@ -83,7 +83,7 @@ def test_without_its_library_the_rule_alone_is_missing(
 
     monkeypatch.setattr("audit.metrics.when_to_retrieve.learn_when_to_retrieve", fail)
     load_systems()
-    at = open_page("systems", view="retrieval")
+    at = open_page("systems", view="when")
     assert not at.error
     assert "scikit-learn is not installed." in words_on(at)
 
