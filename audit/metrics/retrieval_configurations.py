@@ -54,7 +54,7 @@ CHANGES_TABLE = TableSpec(
 GLOSSARY = {
     "configuration": "A strategy of retrieval with its settings: its layers, numbers of passages, sentence model and reranker.",
 }
-CHANGES_GLOSSARY = {"ablation": "Leaving out one layer of a method at a time, to see what each contributes."}
+CHANGES_GLOSSARY = {"leave one out": "Each layer of a method is left out in turn, to see what it contributes."}
 
 
 def _measured(con: Connection, comparison: str) -> pd.DataFrame:

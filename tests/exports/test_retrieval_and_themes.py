@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -27,24 +28,26 @@ from audit.release.write import write_jsonl
 from audit.store.runs import Run
 from tests.exports.tables import chapter_named
 from tests.metrics.test_retrieval import TABLE, TRIALS, Trials, trial
+from tests.metrics.test_retrieval_configurations import searched
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
 KINDS = {"csv": "csv", "latex": "tex", "markdown": "md", "json": "json"}
 TWO_RUNS = {maker.__name__: maker for maker in TWO_RUN_TABLES}
 TABLES = {maker.__name__: maker for maker in RETRIEVAL_TABLES}
-(STRATEGIES,) = RETRIEVAL_PICTURES
+STRATEGIES, CONFIGURED = RETRIEVAL_PICTURES
 FORMULA = '=HYPERLINK("http://x","y")'
 Tried = Callable[[Trials], Run]
 
 
 @pytest.fixture
 def tried(tmp_path: Path) -> Tried:
-    """Load a run with these trials."""
+    """Load a run with these trials, and with those of configurations."""
 
-    def loader(records: Trials) -> Run:
+    def loader(records: Trials, configured: Sequence[dict[str, Any]] = ()) -> Run:
         folder = release_from(tmp_path / "releases", TABLE)
         write_jsonl(folder / "trials.jsonl", records)
+        write_jsonl(folder / "search_trials.jsonl", configured)
         return load(folder, tmp_path / "data").run
 
     return loader
@@ -145,7 +148,8 @@ def test_shares_are_drawn_in_percent_and_means_are_not(tried: Tried):
 
 def test_the_tables_come_in_all_forms_the_same_twice_and_no_strategy_runs_as_a_formula(tried: Tried):
     renamed = [{**each, "strategy": FORMULA if each["strategy"] == "hero" else "{brace}"} for each in TRIALS]
-    order = ExportRequest(tried(renamed), "2031-02-03")
+    configured = [searched("q1", name, "d1") for name in ("full", FORMULA)]
+    order = ExportRequest(tried(renamed, configured), "2031-02-03")
     files = package(order)
     names = list(TABLES)
     made = [f"tables/{kind}/{name}.{end}" for name in names for kind, end in KINDS.items()]
@@ -165,7 +169,7 @@ def test_a_run_without_trials_has_no_such_tables_and_says_so(tried: Tried):
     files = package(ExportRequest(tried([]), "2031-02-03"))
     assert "tables/csv/retrieval.csv" not in files
     left_out = json.loads(files[MANIFEST])["left_out"]
-    assert {"figure strategies", *(f"table {name}" for name in TABLES)} <= set(left_out)
+    assert {"figure strategies", f"figure {CONFIGURED.__name__}", *(f"table {name}" for name in TABLES)} <= set(left_out)
     assert all("is unknown, not zero" in left_out[f"table {name}"] for name in TABLES)
 
 

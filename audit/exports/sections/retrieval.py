@@ -88,7 +88,7 @@ COST_HEADING = "What the generator was given, and at what cost"
 
 CONFIGURATION_RATES = tuple(Rate(name, title, "searches", "searches", index=True) for name, title in CONFIGURATION_TITLES.items())
 NO_CONFIGURATIONS = (
-    "Run {key} has no search trials, so configurations of retrieval cannot be compared. A release has them in "
+    "Run {key} has no search trials: how configurations of retrieval compare is unknown, not zero. A release has them in "
     "search_trials.jsonl; `audit retrieve --ablate` writes them."
 )
 

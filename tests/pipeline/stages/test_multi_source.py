@@ -102,7 +102,7 @@ def test_the_methods_of_a_comparison_are_systems_of_one_config(project, capsys):
     assert not by_system["daks"]["trace"]["routing"]["settings"]["source_weights"]
     assert main(["metrics", "routing", "--json"]) == 0
     (project.config.parent / "known.jsonl").write_text('{"question": "Rent?"}\n')
-    assert project.run() == 1
+    assert project.run() == 2
     assert "known.jsonl, line 1: to learn from, a line needs the texts question and primary_source" in capsys.readouterr().err
 
 
