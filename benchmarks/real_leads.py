@@ -86,7 +86,8 @@ def _fate(lead: Words, item: Words, quotes: list[Quote], known: set[Words]) -> s
     if lead in found:
         return KEPT
     first = with_item[0]
-    return f"lost: under {' '.join(found[0] or first.before or first.title) or 'nothing'}"
+    under = [word for word in found[0] or first.before or first.title if word != WITHIN]
+    return f"lost: under {' '.join(under) or 'nothing'}"
 
 
 def _nearest(quote: Quote, item: Words, known: set[Words]) -> Words:

@@ -247,8 +247,9 @@ def _slant(char: dict[str, Any]) -> float:
     return round(math.degrees(math.atan2(b, a)), 1)
 
 
-def _lines(page: object) -> list[dict[str, object]]:
-    return page.extract_text_lines(x_tolerance_ratio=0.14, return_chars=False)  # type: ignore[attr-defined]
+def _lines(page: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = page.extract_text_lines(x_tolerance_ratio=0.14, return_chars=False)
+    return found
 
 
 def _shape(line: str) -> str:
