@@ -28,7 +28,7 @@
     }
     return { left, right, top, bottom, width: right - left, height: bottom - top }
   }
-  const scrolls = (element) => chain(element).some((at) => /auto|scroll/.test(getComputedStyle(at).overflowX) && at.scrollWidth > at.clientWidth + 1)
+  const scrolls = (element) => chain(element).some((at) => at.dataset?.testid !== "stMain" && /auto|scroll/.test(getComputedStyle(at).overflowX) && at.scrollWidth > at.clientWidth + 1)
 
   const texts = [], controls = []
   const collect = (root) => {
@@ -54,7 +54,7 @@
         const left = clipped(box, element)
         if (left.width <= 3 || left.height <= 3) continue
         boxes.push([left, element])
-        if (left.right > width + 1 && left.left >= 0 && !scrolls(element)) faults.push(["overflow", brief(element)])
+        if (left.right > width - 2 && box.right > width + 1 && left.left >= 0 && !scrolls(element)) faults.push(["overflow", brief(element)])
       }
     }
     const hides = /hidden|clip/.test(style.overflowX), told = element.title || element.closest("[title], [aria-label], select, [role=combobox], [role=listbox]")
