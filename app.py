@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
+from pages._blinded.compressed import CompressedFiles
 from pages._blinded.first_account_code import offer_first_account
 from pages._blinded.identity import TrustedProxy
 from pages._blinded.request_guard import RequestGuard
@@ -42,5 +43,6 @@ else:  # the server, which imports this file once
         async with sweeping(server):
             yield
 
-    guards = [Middleware(TrustedProxy), Middleware(RequestGuard)]  # the second recognises the user whom the first names
+    # The second recognises the user whom the first names
+    guards = [Middleware(TrustedProxy), Middleware(RequestGuard), Middleware(CompressedFiles)]
     app = st.App(__file__, routes=[*routes(), *readiness.routes()], middleware=guards, lifespan=serving)

@@ -6,7 +6,7 @@ Charts are drawn for white paper, which exports need as well. A page in dark mod
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def _dark_colour(colour: str) -> str:
     return DARK_COLOURS.get(colour.lower(), colour)
 
 
-def _adjust_text_colour(trace: dict[str, Any], before: Mapping[str, object]) -> None:
+def _adjust_text_colour(trace: dict[str, Any], before: Mapping[str, Any]) -> None:
     """The colour of text on a bar or an area depends on the fill, which has changed."""
     marker = trace.get("marker", {})
     if before["type"] == "treemap":
@@ -111,4 +111,16 @@ def _adjust_text_colour(trace: dict[str, Any], before: Mapping[str, object]) -> 
     fill = marker.get("color")
     for font in ("textfont", "insidetextfont"):
         if before["type"] == "bar" and "color" in trace.get(font, {}):
-            trace[font]["color"] = ink_on(fill) if isinstance(fill, str) else [ink_on(colour) for colour in fill]
+            written = before[font]["color"]
+            trace[font]["color"] = (
+                _letters(fill, written) if isinstance(fill, str) else list(map(_letters, fill, _one_each(written, fill)))
+            )
+
+
+def _letters(fill: str, written: str) -> str:
+    """The colour of a text on a fill; what is faint in light mode stays fainter than the others."""
+    return DARK_COLOURS[FAINT] if written == FAINT else ink_on(fill)
+
+
+def _one_each(colours: Any, fills: Sequence[str]) -> Sequence[str]:
+    return [colours] * len(fills) if isinstance(colours, str) else colours

@@ -239,10 +239,3 @@ def coefficient_interval(low: float | None, high: float | None, digits: int = 2)
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return "unknown"
     return f"{fixed(low, digits)} to {fixed(high, digits)}"
-
-
-def unsigned_zeros(values: pd.Series, digits: int) -> pd.Series:
-    """Numbers for a table that the browser rounds: one that it would write as `-0.00` becomes 0."""
-    negative = values < 0
-    # Most columns have none, and a page has a hundred columns
-    return values.mask(negative & (values.round(digits) == 0), 0.0) if negative.any() else values

@@ -24,7 +24,17 @@ from audit.vocabulary import Label
 from pages._blinded.access import label_store
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource, rating_sources
-from pages._shared.widgets import clicked_point, clicked_row, counts, csv_button, footer, go_to, say, table, title_of
+from pages._shared.widgets import (
+    clicked_point,
+    counts,
+    csv_button,
+    figure_frame,
+    go_to,
+    linked_rows,
+    say,
+    table,
+    title_of,
+)
 
 LABELS_OF_RATE: Mapping[str, Label] = {"r_abs": Label.ABSENT, "absence": Label.ABSENT, "r_con": Label.CONSISTENT}
 """A rate that is not about disagreement -> the label of the pairs that it counts."""
@@ -45,10 +55,13 @@ class RowFilter:
     param: str
     whole: str = ""
 
+    def params(self, name: str) -> dict[str, str]:
+        """What the address of Disagreements says of one row."""
+        return {} if name == self.whole else {self.param: name}
+
     def open(self, run: Run, name: str, label: Label | None = None) -> None:
         """Open Disagreements on the pairs of one row; without a label, on those that disagree."""
-        chosen = {} if name == self.whole else {self.param: name}
-        go_to("disagreements", run, **chosen, **({"label": label.value} if label else {}))
+        go_to("disagreements", run, **self.params(name), **({"label": label.value} if label else {}))
 
 
 def clickable_rates(run: Run, figure: Figure, key: str, alt: str, rows: RowFilter) -> None:
@@ -58,16 +71,31 @@ def clickable_rates(run: Run, figure: Figure, key: str, alt: str, rows: RowFilte
         rows.open(run, str(name), LABELS_OF_RATE.get(rate))
 
 
+def rates_frame(
+    run: Run, frame: pd.DataFrame, key: str, drawing: tuple[Figure, str], rows: RowFilter,
+    columns: tuple[Sequence[Column], Sequence[Column]], file: str, *metrics: str,
+) -> None:  # fmt: skip
+    """The rates of a page as a list with their intervals, and as the figure, in one frame: a row or a dot opens its pairs.
+
+    drawing  the figure of `rate_dots`, and what it shows
+    columns  the few that fit, and every one
+    """
+    list_tab, chart_tab = figure_frame(run, key, frame, file, *metrics, tabs=("List", "Chart"))
+    with list_tab:
+        clickable_table(run, frame, key, rows, *columns)
+    with chart_tab:
+        clickable_rates(run, drawing[0], f"{key}_rates", drawing[1], rows)
+
+
 def clickable_table(
     run: Run, frame: pd.DataFrame, key: str, rows: RowFilter, columns: Sequence[Column], every: Sequence[Column]
 ) -> None:
-    """A table of the few `columns` that fit, where a click opens the disagreements of a row; `every` column is one click away."""
-    picked = clicked_row(frame, f"{key}_table", columns)
+    """A list of the few `columns` that fit, each row a link to its disagreements; the rest of `every` is one click away."""
+    rest = [column for column in every if column.name not in {shown.name for shown in columns}]
+    linked_rows(
+        run, frame, f"{key}_table", (*columns, *rest), "disagreements", lambda row: rows.params(str(row[rows.column])), rows=25
+    )
     counts(run, CLICK)
-    with st.expander("All columns"):
-        table(frame, f"{key}_all", every)
-    if picked is not None:
-        rows.open(run, str(picked[rows.column]))
 
 
 def listed_subjects(subjects: Sequence[str]) -> str:
@@ -152,14 +180,15 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     own = frame.assign(name=names)
     one, many = run.term(word), run.term(word, 2)
     st.header(fill(run, CASE_MIX_TITLE), anchor=False)
-    counts(run, CASE_MIX_MEANING, one=one)
-    figure = funnel(own, "name", opens=rows.column)
-    alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
-    clickable_rates(run, figure, f"{metric.name}_funnel", alt, rows)
     n, total = int((own["flag"] != "").sum()), len(own)
     st.markdown(say(run, FOUND if n else NONE, n=n, total=total, one=one, many=many))
     columns = [column for column in metric.table.pick(run) if column.name in (CASE_MIX_SHOWN if n else CASE_MIX_SHOWN[:-2])]
-    with st.expander("As a table"):
-        name = metric.table.pick(run, rows.column)[0]
+    name = metric.table.pick(run, rows.column)[0]
+    file = metric.name.replace("_", "-")
+    chart_tab, table_tab = figure_frame(run, f"{metric.name}_frame", frame, file, metric.name)
+    with chart_tab:
+        alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
+        clickable_rates(run, funnel(own, "name", opens=rows.column), f"{metric.name}_funnel", alt, rows)
+        counts(run, CASE_MIX_MEANING, one=one)
+    with table_tab:
         table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
-    footer(frame, metric.name.replace("_", "-"), run, metric.name)

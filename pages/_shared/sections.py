@@ -13,7 +13,7 @@ from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import load
 from pages._shared.systems import wide_chart
-from pages._shared.widgets import chart, counts, footer, say, table
+from pages._shared.widgets import chart, counts, figure_frame, footer, say, table
 
 
 def show(run: Run, section: SectionSpec, **options: Any) -> pd.DataFrame:
@@ -35,10 +35,17 @@ def heading(run: Run, section: SectionSpec) -> None:
 
 
 def body(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
-    """The figure and the table."""
-    if section.drawing:
+    """The figure and the table, as tabs of one frame where there are both."""
+    if not section.drawing:
+        listing(run, section, frame)
+        return
+    written, metric = section.ordered(frame), section.metric
+    chart_tab, table_tab = figure_frame(run, section.key, written, section.csv, metric.name)
+    with chart_tab:
         drawing(run, section, frame)
-    listing(run, section, frame)
+    with table_tab:
+        rows(run, section, frame)
+    explained(run, section, frame)
 
 
 def drawing(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
@@ -66,11 +73,16 @@ def listing(
     file     its stem, where it is not that of the section
     """
     rows(run, section, frame, columns)
+    explained(run, section, frame)
+    written = section.ordered(frame if saved is None else saved)
+    footer(written, file or section.csv, run, section.metric.name)
+
+
+def explained(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
+    """The sentence on the figures, and the notes of the metric's table where the section has them."""
     _sentence(run, section.sentence, frame)
     for note in section.metric.table.notes_for(run) if section.notes else ():
         counts(run, "{note}", note=note)
-    written = section.ordered(frame if saved is None else saved)
-    footer(written, file or section.csv, run, section.metric.name)
 
 
 def rows(run: Run, section: SectionSpec, frame: pd.DataFrame, columns: Sequence[Column] = ()) -> None:

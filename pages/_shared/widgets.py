@@ -5,30 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
-from markupsafe import Markup
+from streamlit.delta_generator import DeltaGenerator
 
 from audit.charts.captions import SAVED_WIDTH, with_caption, with_notice, with_room_for_names
 from audit.charts.dark_mode import to_dark_mode
 from audit.charts.narrow import for_a_phone, is_rows_of_names
-from audit.charts.style import NO_VALUE, Figure, coefficient_interval, interval, unsigned_zeros
+from audit.charts.style import Figure
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
-from audit.formatting import fixed, isolated, printable
 from audit.metrics import METRICS
 from audit.store.runs import Run
-from audit.tables import HIGH, LOW, Column, ColumnKind
-from audit.terms import RATE_SYMBOLS, terms
+from audit.tables import Column, ColumnKind, Row
+from audit.terms import terms
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, is_dark, is_phone
 from pages._blinded.scripts import script_path
-from pages._blinded.templates import rendered
+from pages._shared.listing import NumberForm, draw_listing, listing_data
 from pages._shared.previews import current_notice, current_source
 
+Params = Mapping[str, str | list[str]]
+"""What an address says after the run."""
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
 
@@ -68,9 +70,14 @@ CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsi
 def how_counted(*names: str) -> None:
     """The definition and the SQL of what is shown, one click away; `names` are keys of audit.metrics.METRICS."""
     with st.popover("How this is counted", icon=":material/functions:"):
-        for name in names:
-            _definition(METRICS[name].docstring)
-            st.code(METRICS[name].sql, language="sql")
+        definitions(*names)
+
+
+def definitions(*names: str) -> None:
+    """The definition and the SQL of metrics, keys of audit.metrics.METRICS."""
+    for name in names:
+        _definition(METRICS[name].docstring)
+        st.code(METRICS[name].sql, language="sql")
 
 
 def _definition(docstring: str) -> None:
@@ -93,6 +100,25 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
         csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
         if metrics:
             how_counted(*metrics)
+
+
+def figure_frame(
+    run: Run, key: str, frame: pd.DataFrame, name: str, *metrics: str, tabs: tuple[str, str] = ("Chart", "Table")
+) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """One frame for a figure: its chart and its table, which the page fills, where it comes from, and its file, as tabs.
+
+    frame, name  what the CSV file has, and its stem;  metrics  how it is counted
+    tabs         the titles of what the page fills; the first is seen first
+    """
+    with st.container(border=True, key=f"frame_{key}"):
+        first, second, source, download = st.tabs([*tabs, "Source", "Download"])
+    with source:
+        st.caption(escaped(" ".join(filter(None, (current_notice(), current_source())))))
+        definitions(*metrics)
+    with download:
+        csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
+        st.caption("The camera on the chart saves it as a picture, with title, notice and source.")
+    return first, second
 
 
 def csv_button(frame: pd.DataFrame, key: str, name: str, written: Callable[[], pd.DataFrame] | None = None) -> None:
@@ -142,59 +168,78 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
     st.page_link(script_path(script), label=say(run, label), icon=icon, query_params={"run": run.key, **params})
 
 
-_row_click = st.components.v2.component("row_click", js=Path(__file__).with_name("row_click.js").read_text(encoding="utf-8"))
-
 # -- tables ------------------------------------------------------------------------------------------------------------
 
-ROW, HEADER = 35, 38  # pixels
-WRAPPED_ROW = 70  # Streamlit wraps texts in rows that are higher than 4 rem
-MAX_IN_SIGHT = 6  # a wider table scrolls sideways; its first column then stays in sight
 DECIMALS = 2  # of what is neither a share nor a count, unless a table asks for more
+IN_SIGHT = 12  # rows before somebody asks for all
 Columns = Sequence[Column] | Mapping[str, str]
 """Columns of a table specification (`TableSpec.pick`), or, for a table that no metric is behind, name -> heading."""
 
 
 def table(
-    frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = 12, digits: int = 1,
+    frame: pd.DataFrame, key: str, columns: Columns, shares: Sequence[str] = (), rows: int = IN_SIGHT, digits: int = 1,
     decimals: int = DECIMALS,
 ) -> None:  # fmt: skip
-    """A sortable table of these columns, at most `rows` rows in sight.
+    """A list of these columns that can be sorted and searched, `rows` rows in sight, five columns until all are asked for.
 
-    Shares in [0, 1] are shown as percentages, coefficients as decimals, each followed by its 95 % interval where the frame has
+    Shares in [0, 1] are shown as percentages, coefficients as decimals, each with its 95 % interval where the frame has
     one (`<name>_low`, `<name>_high`); `digits` are those of a percentage, `decimals` those of a coefficient. `shares` names the
     shares where `columns` are only headings. Raises KeyError when a column is not there: a table never shrinks unseen.
     """
-    _dataframe(frame, key, _specified(frame, columns, shares), rows, digits, decimals)
+    _draw(frame, key, _specified(frame, columns, shares), rows, NumberForm(digits, decimals), {"links": None, "opens": False})
 
 
-def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = 12, *, wrapped: bool = False) -> pd.Series | None:
-    """The same, returning the row of `frame` that was clicked, None when none was; `wrapped` rows have room for long texts."""
-    tall = {"row_height": WRAPPED_ROW} if wrapped else {}
-    with st.container(key=f"opens_{key}"):
-        selection: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row", **tall}
-        event = _dataframe(frame, key, _specified(frame, columns, ()), rows, **selection)
-        _row_click(key=f"click_{key}", data={"header": HEADER}, height=1)
-    picked = event["selection"]["rows"]
-    # A selection outlives the rows: with another filter the table may have become shorter.
-    return frame.iloc[picked[0]] if picked and picked[0] < len(frame) else None
+def clicked_row(frame: pd.DataFrame, key: str, columns: Columns, rows: int = IN_SIGHT) -> pd.Series | None:
+    """The same, whose rows open something on the page: the row of `frame` that is open, None when none is."""
+    drawn = {"links": None, "opens": True}
+    place = _draw(frame, key, _specified(frame, columns, ()), rows, NumberForm(), drawn, opened="picked")
+    return None if place is None else frame.iloc[place]
 
 
-def _dataframe(
+def linked_rows(
+    run: Run, frame: pd.DataFrame, key: str, columns: Columns, script: str, params: Callable[[Row], Params],
+    rows: int = IN_SIGHT, digits: int = 1,
+) -> None:  # fmt: skip
+    """The same, each row of which is a link to a page on the same run, with what `params` says of the row."""
+    records = frame.to_dict("records")
+    links = [_address(script, run, params(record)) for record in records]
+    drawn = {"links": links, "opens": True}
+    place = _draw(frame, key, _specified(frame, columns, ()), rows, NumberForm(digits), drawn, opened="followed")
+    if place is not None:
+        go_to(script, run, **params(records[place]))
+
+
+def _address(script: str, run: Run, params: Params) -> str:
+    """Of a page, from the page beside it: for a new tab, and to be copied."""
+    return f"{PurePosixPath(script).name}?{urlencode({'run': run.key, **params}, doseq=True)}"
+
+
+def _draw(
     frame: pd.DataFrame,
     key: str,
     columns: Sequence[Column],
     rows: int,
-    digits: int = 1,
-    decimals: int = DECIMALS,
-    **selection: Any,
-) -> Any:
-    options = _options(frame, columns, digits, decimals)
-    height = HEADER + selection.get("row_height", ROW) * max(1, min(len(frame), rows))
-    readable = _readable(frame, columns, digits, decimals)
-    event = st.dataframe(readable, key=key, **options, height=height, **selection)
-    if len(frame) > rows or len(readable.columns) > MAX_IN_SIGHT:  # the screen shows a part of it, which scrolls
-        st.html(printed_table(readable, columns, digits, decimals))
-    return event
+    form: NumberForm,
+    drawn: Mapping[str, Any],
+    opened: str = "",
+) -> int | None:
+    """Draw the list; the place of the row that is open (`picked`), or whose link was followed just now (`followed`)."""
+    data = listing_data(frame, columns, columns[0].heading, rows, form)
+    place = _place(_picked(key, opened), data) if opened else None
+    callbacks = {f"on_{name}_change": lambda: None for name in ("picked", "followed")}
+    draw_listing(key=key, data={**data, **drawn, "opened": place}, **callbacks)
+    return place
+
+
+def _picked(key: str, event: str) -> Any:
+    return getattr(st.session_state.get(key), event, None)
+
+
+def _place(picked: Any, data: Mapping[str, Any]) -> int | None:
+    # What a browser sends is not believed: another tab, or the list before a filter, may have had other rows
+    if not isinstance(picked, list) or len(picked) != 2 or picked[0] != data["version"]:
+        return None
+    return picked[1] if isinstance(picked[1], int) and 0 <= picked[1] < len(data["rows"]) else None
 
 
 def _specified(frame: pd.DataFrame, columns: Columns, shares: Sequence[str]) -> list[Column]:
@@ -208,95 +253,3 @@ def _kind(values: pd.Series) -> ColumnKind:
     if pd.api.types.is_integer_dtype(values):
         return ColumnKind.COUNT
     return ColumnKind.DECIMAL if pd.api.types.is_float_dtype(values) else ColumnKind.TEXT
-
-
-def _readable(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> pd.DataFrame:
-    readable: dict[str, Any] = {}
-    for column in columns:
-        readable[column.name] = _values(frame[column.name], column, digits, decimals)
-        if _has_interval(frame, column):
-            ends = zip(frame[column.name + LOW], frame[column.name + HIGH], strict=True)
-            readable[f"{column.name}_interval"] = [_written_interval(column, low, high, digits, decimals) for low, high in ends]
-    return pd.DataFrame(readable)
-
-
-def _has_interval(frame: pd.DataFrame, column: Column) -> bool:
-    return column.kind is not ColumnKind.COUNT and column.has_interval(frame)
-
-
-def _written_interval(column: Column, low: float, high: float, digits: int, decimals: int) -> str:
-    if column.kind is ColumnKind.SHARE:
-        return interval(low, high, digits) or NO_VALUE
-    return coefficient_interval(low, high, decimals)
-
-
-def _values(values: pd.Series, column: Column, digits: int, decimals: int) -> pd.Series:
-    if column.kind is ColumnKind.SHARE:
-        return unsigned_zeros(values * 100, digits)
-    if column.is_text:
-        # The grid draws its cells as a picture, in which a text has no attribute for its direction
-        return values.map(lambda value: isolated(column.display(value)), na_action="ignore")
-    if column.kind is ColumnKind.COUNT and not pd.api.types.is_integer_dtype(values):
-        # One that is unknown somewhere is a column of floats
-        return values.astype("Float64").round().astype("Int64")
-    return unsigned_zeros(values, decimals) if pd.api.types.is_float_dtype(values) else values
-
-
-def _options(frame: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> dict[str, Any]:
-    config: dict[str, Any] = {}
-    for column in columns:
-        config[column.name] = _column_config(frame[column.name], column, digits, decimals)
-        if _has_interval(frame, column):
-            config[f"{column.name}_interval"] = "95 % interval"
-    first = columns[0]
-    if first.is_text:
-        config[first.name] = st.column_config.Column(_heading(first), pinned=len(columns) > MAX_IN_SIGHT)
-    return {"column_config": config, "hide_index": True, "width": "stretch", "placeholder": NO_VALUE}
-
-
-def _heading(column: Column) -> str:
-    """Heading and unit; without the symbol of a rate, which a paper needs and a page explains in words."""
-    return column.heading if column.unit in RATE_SYMBOLS.values() else column.label
-
-
-def _column_config(values: pd.Series, column: Column, digits: int, decimals: int) -> Any:
-    if column.kind is ColumnKind.SHARE:
-        return st.column_config.NumberColumn(_heading(column), format=f"%.{digits}f %%")
-    if column.kind is ColumnKind.COUNT:
-        return st.column_config.NumberColumn(_heading(column), format="localized")
-    if pd.api.types.is_float_dtype(values):
-        return st.column_config.NumberColumn(_heading(column), format=f"%.{decimals}f")
-    return _heading(column)
-
-
-# -- A table on paper: all its rows in letters, where the screen shows a part that scrolls -------------------
-
-
-MAX_ROWS = 300
-"""More rows are for a file: they would take more than ten sheets."""
-
-
-def printed_table(readable: pd.DataFrame, columns: Sequence[Column], digits: int, decimals: int) -> Markup:
-    """The HTML of a table that only a printer sees, every text escaped.
-
-    readable  as `pages._shared.widgets` shows it: shares in percent, an interval behind each column that has one
-    columns   its columns, with their headings; an interval column is not among them
-    """
-    by_name = {column.name: column for column in columns}
-    headings = [by_name[name].label if name in by_name else "95 % interval" for name in readable.columns]
-    rows = [
-        [_cell(value, by_name.get(str(name)), digits, decimals) for name, value in record.items()]
-        for record in readable.head(MAX_ROWS).to_dict("records")
-    ]
-    return rendered("_shared/printed_table.html", headings=headings, rows=rows, total=len(readable))
-
-
-def _cell(value: Any, column: Column | None, digits: int, decimals: int) -> tuple[str, bool]:
-    """A value in letters, and whether it is a number."""
-    if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
-        return NO_VALUE, False
-    if isinstance(value, str) or not isinstance(value, int | float) or isinstance(value, bool):
-        return printable(str(value)), False
-    if column is not None and column.kind is ColumnKind.SHARE:
-        return f"{fixed(value, digits)} %", True
-    return f"{value:,}" if isinstance(value, int) else fixed(value, decimals), True

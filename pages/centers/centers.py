@@ -8,11 +8,11 @@ import streamlit as st
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE, Rate, rate_dots
 from audit.metrics.case_mix import center_case_mix
 from audit.metrics.handbooks import centers
-from pages._shared.explore import RowFilter, case_mix_section, clickable_rates, clickable_table, corrected_groups
+from pages._shared.explore import RowFilter, case_mix_section, corrected_groups, rates_frame
 from pages._shared.found_states import errors_of, where_silence_is
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.widgets import counts, footer, say
+from pages._shared.widgets import counts, say
 
 LEAVES_OUT = Rate("absence", "Not addressed", "asked", "questions asked", NOT_ADDRESSED_RATE.colour)
 WITHIN = Rate("r_div_within", "Disagreement within", "within_present", DISAGREEMENT_RATE.unit, DISAGREEMENT_RATE.colour)
@@ -40,11 +40,16 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
     frame = everything.sort_values("center", ignore_index=True)
     rows = RowFilter("center", "center")
     figure = rate_dots(frame, "center", tuple(shown), opens="center")
-    clickable_rates(run, figure, "center_rates", "Rates per center with 95 % intervals.", rows)
+    few = centers.table.pick(run, "center", *FEW)
+    hidden = {"absence", "absent"} if errors_of(run).searched else set()
+    columns = [name for name in (*(rate.column for rate in SHOWN), *COUNTS) if name not in hidden]
+    every = centers.table.pick(run, "center", *columns)
+    drawing = (figure, "Rates per center with 95 % intervals.")
+    rates_frame(run, frame, "center", drawing, rows, (few, every), "centers", "centers")
     counts(
         run,
-        "{n} {centers}. A pair of {handbooks} from two {centers} counts for both {centers}. Lines are 95 % intervals; click a "
-        "dot to read the pairs that it counts.",
+        "{n} {centers}. A pair of {handbooks} from two {centers} counts for both {centers}. Lines are 95 % intervals; one wider "
+        "than 50 points is only written.",
         n=len(frame),
     )
     if not any_within:
@@ -53,13 +58,7 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
             "No two {handbooks} of the same {center} answer the same question, so disagreement within {a_center} is "
             "unknown, not zero.",
         )
-    few = centers.table.pick(run, "center", *FEW)
-    hidden = {"absence", "absent"} if errors_of(run).searched else set()
-    columns = [name for name in (*(rate.column for rate in SHOWN), *COUNTS) if name not in hidden]
-    every = centers.table.pick(run, "center", *columns)
-    clickable_table(run, frame, "center", rows, few, every)
     where_silence_is(run)
-    footer(frame, "centers", run, "centers")
     corrected_groups(run, "center")
     mix = load(center_case_mix, run)
     case_mix_section(run, center_case_mix, mix, mix["center"], rows, "center")

@@ -26,7 +26,7 @@ from audit.terms import fill
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
 from pages._shared.previews import banner_of_other_run
-from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table, title_of
+from pages._shared.widgets import chart, counts, footer, linked_rows, say, table, title_of
 
 ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
 REJUDGE_COMMAND = "audit judge {run} --out rejudged --load"
@@ -266,8 +266,6 @@ def moved_section(compared: ComparedRuns) -> None:
 
 
 def _linked_rows(compared: ComparedRuns, rows: pd.DataFrame, kind: str, script: str, columns: Sequence[Column]) -> None:
-    """The rows, and for the clicked one a link to its page `script`, which is also the word and the parameter for it."""
-    picked = clicked_row(rows, f"{script}s_{compared.id}_{kind}", columns, rows=8)
-    if picked is not None:
-        chosen = {script: str(picked[f"{script}_id"])}
-        link(script, f"Open this {{{script}}}", compared.second, icon=":material/open_in_new:", **chosen)
+    """The rows as links to the page `script`, which is also the parameter for what it opens."""
+    key = f"{script}s_{compared.id}_{kind}"
+    linked_rows(compared.second, rows, key, columns, script, lambda row: {script: str(row[f"{script}_id"])}, rows=8)

@@ -1,5 +1,7 @@
 """Coverage: what each handbook answers of the questions it was asked. A click on a row opens the handbook."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -10,6 +12,7 @@ from audit.metrics.coverage import coverage
 from audit.metrics.handbooks import handbooks
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
+from audit.tables import Column
 from audit.terms import fill
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, case_mix_section
@@ -17,12 +20,9 @@ from pages._shared.found_states import counted_sentence, errors_of, of_run, stat
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
-from pages._shared.widgets import clicked_point, counts, footer, go_to, say, title_of
+from pages._shared.widgets import clicked_point, counts, figure_frame, go_to, linked_rows, say, title_of
 
-LEAD = (
-    "The percentage of questions that {a_handbook} does not address; the stronger the colour, the more. Click a row to open the "
-    "{handbook}."
-)
+LEAD = "How much each {handbook} leaves out of what it should answer. Click a row to open the {handbook}."
 UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
@@ -75,13 +75,19 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
     rows = coverage_rows(selected, order)
     figure = coverage_figure(rows, cells, run.term("handbook"))
 
-    # A chart cannot be clicked with the keyboard, so the handbooks can be opened from a list as well.
-    opened = open_by_name(run, handbook_names(rows))
-    clicked = clicked_point(figure, "coverage", fill(run, ALT))
-    if opened or clicked:
-        go_to("handbook", run, handbook=str(opened or clicked))
-    if several_organs:
-        counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
+    written = cells[cells["handbook_id"].isin(rows["handbook_id"])]
+    list_tab, map_tab = figure_frame(run, "coverage", written, "coverage", "coverage", "handbooks", tabs=("List", "By question"))
+    with list_tab:
+        listed = rows.assign(name=rows["handbook_id"].map(handbook_names(rows)))
+        own = Column.text("name", title_of(run, "handbook"))
+        asked, absence = handbooks.table.pick(run, "asked", "absence")
+        columns = (own, replace(absence, heading="Does not address"), asked)
+        linked_rows(run, listed, "coverage_list", columns, "handbook", lambda row: {"handbook": row["handbook_id"]}, rows=30)
+    with map_tab:
+        if clicked := clicked_point(figure, "coverage", fill(run, ALT)):
+            go_to("handbook", run, handbook=str(clicked))
+        if several_organs:
+            counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
         run,
         "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}. The column *all* counts {questions} of the "
@@ -91,7 +97,6 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
         absent=f"{rows['absent'].sum():,}",
         asked=f"{rows['asked'].sum():,}",
     )  # fmt: skip
-    footer(cells[cells["handbook_id"].isin(rows["handbook_id"])], "coverage", run, "coverage", "handbooks")
 
 
 with page("Coverage", LEAD, unlabelled=UNLABELLED) as run:

@@ -7,11 +7,10 @@ import streamlit as st
 from audit.metrics.coverage import gaps
 from audit.store.runs import Run
 from audit.tables import Column
-from pages._blinded.frame import is_phone
 from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.loaders import load
 from pages._shared.my_handbook import pick_my_handbook
-from pages._shared.widgets import clicked_row, counts, footer, go_to, say
+from pages._shared.widgets import counts, footer, linked_rows, say
 
 CHOOSE = "Choose {a_handbook} to see which {questions} most others answer and it does not."
 NO_ANSWERS = "This run has no answers, so what {a_handbook} leaves out is unknown."
@@ -40,10 +39,9 @@ def left_out(run: Run, names: dict[str, str]) -> None:
     if errors_of(run).searched:
         st.caption(miss_sentence(run))
     counted = [f"{row.peers_answering:,} of {row.peers_asked:,}" for row in frame.itertuples()]
-    others = Column.text("answering", "Others" if is_phone() else "Others that answer")
-    # On a phone a second column is out of sight
-    columns = [others, *gaps.table.pick(run, "text")] if is_phone() else [*gaps.table.pick(run, "text", "topics"), others]
-    row = clicked_row(frame.assign(answering=counted), "left_out_table", columns, wrapped=True)
+    columns = [*gaps.table.pick(run, "text", "topics"), Column.text("answering", "Others that answer")]
+    linked_rows(
+        run, frame.assign(answering=counted), "left_out_table", columns, "question",
+        lambda row: {"question": row["question_id"]},
+    )  # fmt: skip
     footer(frame, "left-out", run, "gaps")
-    if row is not None:
-        go_to("question", run, question=row["question_id"])

@@ -23,7 +23,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import NOT_CHECKED, draw_self_disagreements
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, title_of
+from pages._shared.widgets import chart, counts, footer, link, linked_rows, say, title_of
 
 FACTS = "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**"
 LEAVES_OUT = (
@@ -127,10 +127,8 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
         n=len(frame),
     )
     columns = gaps.table.pick(run, "text", "topics", "share")
-    row = clicked_row(frame, "gap_table", columns, rows=6, wrapped=True)
+    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=6)
     footer(frame, "gaps", run, "gaps")
-    if row is not None:
-        go_to("question", run, question=row["question_id"])
 
 
 def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> None:
@@ -149,10 +147,9 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
     frame = frame.assign(about=[listed_subjects(subjects.get(other, ())) for other in frame["other"]])
     columns = pairs.table.pick(run, "disagreeing")
     about = (Column.text("name", title_of(run, "handbook")), Column.text("about", "About, the gravest first"))
-    row = clicked_row(frame, "other_table", (*about, *columns), rows=6, wrapped=True)
+    both = lambda row: {"handbook": [handbook_id, row["other"]]}  # noqa: E731
+    linked_rows(run, frame, "other_table", (*about, *columns), "disagreements", both, rows=6)
     footer(frame, "disagrees-with", run, "pairs")
-    if row is not None:
-        go_to("disagreements", run, handbook=[handbook_id, row["other"]])
 
 
 def self_section(run: Run, handbook_id: str) -> None:

@@ -11,15 +11,15 @@ from audit.terms import fill
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from pages._shared.disagreement_rate import disagreement_rate
 from pages._shared.disputed_share import disputed_share
-from pages._shared.explore import RowFilter, clickable_rates, clickable_table, corrected_groups
+from pages._shared.explore import RowFilter, corrected_groups, rates_frame
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, counts, footer, say
+from pages._shared.widgets import chart, counts, say
 
 ALL = "(all)"
-FEW = ("r_div", "disagreeing", "present", "questions")
+FEW = ("r_div", "pct_any_div", "r_abs", "questions")
 """Columns that fit beside the name."""
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
@@ -44,11 +44,15 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     disputed_share(run)
     rows = RowFilter("organ_id", "organ", whole=ALL)
     figure = rate_dots(shown_frame, "organ_id", shown_rates(run), overall=ALL, opens="organ_id", called="organ")
-    clickable_rates(run, figure, "organ_rates", fill(run, "Rates per {organ}, with 95 % intervals."), rows)
+    few = organs.table.pick(run, "organ", *(column for column in FEW if column in (*shown_titles(run), "questions")))
+    every = organs.table.pick(run, "organ", *shown_titles(run), *COUNTS)
+    drawing = (figure, fill(run, "Rates per {organ}, with 95 % intervals."))
+    files = ("organs", "organs", "disputed_share_corrected")
+    rates_frame(run, shown_frame, "organ", drawing, rows, (few, every), *files)
     counts(
         run,
-        "Dots are shares as the judge labels, lines are their 95 % intervals, and the dashed line marks the whole run. Each "
-        "panel has its own scale. Click a dot to read the pairs that it counts.",
+        "Shares as the judge labels, with 95 % intervals; one wider than 50 points is only written. In the chart the dashed "
+        "line marks the whole run, and each panel has its own scale.",
     )
 
     st.header("How the judge labelled them", anchor=False)
@@ -67,7 +71,4 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
 
     st.caption(say(run, SCOPE_NOTE))
     where_silence_is(run)
-    few, every = organs.table.pick(run, "organ", *FEW), organs.table.pick(run, "organ", *shown_titles(run), *COUNTS)
-    clickable_table(run, frame, "organ", RowFilter("organ", "organ", whole=ALL), few, every)
-    footer(frame, "organs", run, "organs", "disputed_share_corrected")
     corrected_groups(run, "organ")

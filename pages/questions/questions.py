@@ -11,7 +11,7 @@ from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many, type_words
-from pages._shared.widgets import clicked_row, counts, footer, go_to, link, title_of
+from pages._shared.widgets import counts, footer, link, linked_rows, title_of
 
 LEAD = "What the {handbooks} were asked, and how many of them answer. Click a row to read what each one says."
 COMPARED = "This run has been compared: its questions, the most disputed first, are on *Disagreements*."
@@ -57,9 +57,9 @@ with page("{Questions}", LEAD, unlabelled=LEAD) as run:
     if choose("Order by", list(ORDERS), "order", format_func=ORDERS.__getitem__) == "stated":
         frame = frame.sort_values(["stated", "perhaps", "question"], ascending=[False, False, True], ignore_index=True)
     counts(run, "{n} {questions}." if len(frame) != 1 else "1 {question}.", n=f"{len(frame):,}")
-    row = clicked_row(frame, "question_list", state_columns(run), rows=14, wrapped=True)
+    linked_rows(
+        run, frame, "question_list", state_columns(run), "question", lambda row: {"question": row["question_id"]}, rows=30
+    )
     if errors_of(run).searched:
         st.caption(miss_sentence(run))
     footer(frame[["question_id", "text", "organ", "topics", "asked", "stated", "perhaps", "not_found"]], "questions", run)
-    if row is not None:
-        go_to("question", run, question=row["question_id"])

@@ -34,7 +34,7 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by
-from pages._shared.widgets import clicked_row, counts, footer, go_to, say, table, title_of
+from pages._shared.widgets import counts, footer, linked_rows, say, table, title_of
 
 LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (
@@ -151,10 +151,11 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
     )
     listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
     columns = MISSED.metric.table.pick(run, *MISSED.columns)
-    picked = clicked_row(listed, f"missed_{strategy}", columns, rows=8)
+    linked_rows(
+        run, listed, f"missed_{strategy}", columns, "answer",
+        lambda row: {"question": str(row["question_id"]), "handbook": str(row["handbook_id"])}, rows=8,
+    )  # fmt: skip
     footer(frame, MISSED.csv, run, MISSED.metric.name)
-    if picked is not None:
-        go_to("answer", run, question=str(picked["question_id"]), handbook=str(picked["handbook_id"]))
 
 
 def best_and_cited(run: Run, everything: pd.DataFrame) -> None:

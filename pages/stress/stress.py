@@ -20,7 +20,7 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_many, pick_one
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, say, title_of
+from pages._shared.widgets import chart, counts, footer, linked_rows, say, title_of
 from pages.stress.item import documents_html, question_html, replies_html
 
 LEAD = "What does a system do when the documents it is given are missing, irrelevant or wrong?"
@@ -191,9 +191,8 @@ def instances(run: Run, chosen: ChosenTest) -> None:
     listed = "Those on which systems differ come first; the columns count systems." + cut + " Click one to open it."
     counts(run, listed, n=MAX_LISTED)
     columns = {"question_text": title_of(run, "question"), **ITEM_COLUMNS}
-    picked = clicked_row(frame, f"instances_{chosen.test}_{chosen.size}", columns, rows=10)
-    if picked is not None:
-        go_to("stress", run, view="one", instance=str(picked["instance_id"]))
+    key = f"instances_{chosen.test}_{chosen.size}"
+    linked_rows(run, frame, key, columns, "stress", lambda row: {"view": "one", "instance": str(row["instance_id"])}, rows=10)
 
 
 def one_instance(run: Run, scope: pd.DataFrame) -> None:

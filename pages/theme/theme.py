@@ -25,7 +25,7 @@ from pages._shared.pickers import pick_one
 from pages._shared.position_cards import position_cards, positions_on
 from pages._shared.theme_edits import FORM, edit_form, edit_list, show_result
 from pages._shared.themes import ThemeView, theme_names, themes_or_stop
-from pages._shared.widgets import chart, clicked_row, counts, footer, go_to, link, say, table, title_of
+from pages._shared.widgets import chart, counts, footer, link, linked_rows, say, table, title_of
 
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
 ANSWERED = tuple(label.value for label in reversed(PRESENT_LABELS))
@@ -97,9 +97,7 @@ def subthemes(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     all_themes = load(themes, run, taxonomy=taxonomy)
     frame = all_themes[all_themes["theme_id"].isin(children)]
     columns = themes.table.pick(run, "name", "pairs", "disagreeing", "questions", "burden", "share")
-    picked = clicked_row(frame, f"below_{theme_id}", columns, rows=8)
-    if picked is not None:
-        go_to("theme", run, theme=str(picked["theme_id"]))
+    linked_rows(run, frame, f"below_{theme_id}", columns, "theme", lambda row: {"theme": str(row["theme_id"])}, rows=8)
 
 
 def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
@@ -152,10 +150,11 @@ def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) ->
         run, "label", "significance", "divergence_topic", "question_text", "handbook_a", "handbook_b"
     )
     shown_columns = (*columns[:4], replace(columns[4], name="a"), replace(columns[5], name="b"))
-    picked = clicked_row(with_names, f"behind_{theme_id}", shown_columns, rows=8)
-    if picked is not None:
-        opened = {"question": str(picked["question_id"]), "a": str(picked["handbook_a"]), "b": str(picked["handbook_b"])}
-        go_to("disagreements", run, theme=theme_id, label=labels, **opened)
+    here = {"theme": theme_id, "label": [str(label) for label in labels]}
+    linked_rows(
+        run, with_names, f"behind_{theme_id}", shown_columns, "disagreements",
+        lambda row: {**here, "question": row["question_id"], "a": row["handbook_a"], "b": row["handbook_b"]}, rows=8,
+    )  # fmt: skip
     counts(
         run,
         "{shown_n} of {n} pairs, the most serious first. Click one to read both answers.",

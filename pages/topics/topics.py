@@ -12,7 +12,7 @@ from audit.metrics.questions import topics
 from audit.metrics.severity import severity, severity_rho
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
-from pages._shared.explore import RowFilter, clickable_rates, clickable_table, corrected_groups
+from pages._shared.explore import RowFilter, corrected_groups, rates_frame
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -21,9 +21,9 @@ from pages._shared.widgets import counts, footer, table, title_of
 
 ORDERS = {"r_div": "disagreement", "pct_any_div": "disputed questions", "r_abs": "not addressed", "topic": "name"}
 MAX_DRAWN = 60
-FEW = ("r_div", "disagreeing", "present", "questions")
+FEW = ("r_div", "pct_any_div", "r_abs", "questions")
 """Columns that fit beside the name."""
-FEW_OF_SEVERITY = ("unit", "severity", "high", "medium", "low", "rank_shift")
+FEW_OF_SEVERITY = ("unit", "severity", "rank_shift", "high", "medium")
 COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 """Columns after the rates."""
 
@@ -43,9 +43,9 @@ def severity_section(run: Run) -> None:
         grave=coefficient(rho["rho_significance"]),
         n=int(rho["disputed"]),
     )
-    table(frame, "severity_table", severity.table.pick(run, *FEW_OF_SEVERITY))
-    with st.expander("All columns"):
-        table(frame, "severity_all", severity.table.pick(run))
+    few = severity.table.pick(run, *FEW_OF_SEVERITY)
+    rest = [column for column in severity.table.pick(run) if column.name not in FEW_OF_SEVERITY]
+    table(frame, "severity_table", (*few, *rest))
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
@@ -64,21 +64,20 @@ with page("By {topic}", LEAD, unlabelled=UNLABELLED) as run:
     frame = load(topics, run, level=level, scope=MATCHING).sort_values(order, ascending=order == "topic", ignore_index=True)
     rows = RowFilter("topic", level)
     figure = rate_dots(frame.head(MAX_DRAWN), "topic", shown_rates(run), opens="topic")
-    clickable_rates(run, figure, "topic_rates", "Rates per topic, with 95 % intervals.", rows)
+    name, *few = topics.table.pick(run, "topic", *(column for column in FEW if column in (*shown_titles(run), "questions")))
+    name = replace(name, heading=title_of(run, level))
+    every = topics.table.pick(run, *shown_titles(run), *COUNTS)
+    drawing = (figure, "Rates per topic, with 95 % intervals.")
+    rates_frame(run, frame, "topic", drawing, rows, ((name, *few), (name, *every)), level, "topics")
     counts(
         run,
-        "{drawn} of {n} {topics} are shown. Lines are 95 % intervals; click a dot to read the pairs that it counts. "
-        "A {question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
+        "{n} {topics}, of which the chart shows {drawn}. Lines are 95 % intervals; one wider than 50 points is only written. A "
+        "{question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
         "{question}, or any two where it is general.",
         n=len(frame),
         drawn=min(len(frame), MAX_DRAWN),
     )
-    name, *few = topics.table.pick(run, "topic", *FEW)
-    name = replace(name, heading=title_of(run, level))
-    every = topics.table.pick(run, *shown_titles(run), *COUNTS)
-    clickable_table(run, frame, "topic", rows, (name, *few), (name, *every))
     where_silence_is(run)
-    footer(frame, level, run, "topics")
     if level == "topic":
         corrected_groups(run, "topic")
     severity_section(run)

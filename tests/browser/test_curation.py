@@ -20,7 +20,6 @@ from tests.browser.conftest import Dashboard, server, settled
 from tests.support.studies import people
 
 pytestmark = pytest.mark.browser
-ROW, HEADER = 35, 38
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +67,8 @@ def shown_theme(page: Page, name: str) -> None:
 
 
 def select_edit(page: Page, row: int) -> None:
-    """Click a row of the table of edits, the last on the page. It is drawn on a canvas, which has no rows to locate."""
-    table = page.get_by_test_id("stDataFrame").last
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 17, box["y"] + HEADER + ROW * row + ROW / 2)
+    """Click a row of the list of edits, the last on the page."""
+    page.locator(".listing").last.locator("tbody tr").nth(row).click()
     settled(page)
 
 

@@ -222,12 +222,8 @@ def test_every_page_fits_its_window_fails_nowhere_can_be_read_in_both_modes_and_
     visitor.emulate_media(color_scheme=other)
     expect(visitor.locator(".stApp")).to_have_css("color-scheme", other)
     assert settled(visitor).evaluate(LOW_CONTRAST, MIN_CONTRAST) == [], other
-    # Streamlit's own download of a table would write formulas as they are.
-    for table in visitor.get_by_test_id("stDataFrame").all():
-        if table.is_visible():
-            table.hover()
-            expect(table.get_by_role("button", name="Search")).to_be_visible()
-            expect(table.get_by_role("button", name="Download as CSV")).to_have_count(0)
+    # Streamlit's own download of a grid would write formulas as they are
+    assert visitor.get_by_test_id("stDataFrame").count() == 0
     assert (demo.foreign_requests, demo.page_errors) == ([], [])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from audit.charts.captions import with_notice
 from audit.charts.coverage import SHADES
 from audit.charts.dark_mode import DARK_BACKGROUND, DARK_COLOURS, DARK_LABEL_COLOURS, LIGHT_BACKGROUND, to_dark_mode
 from audit.charts.labels import matrix_figure, two_step_bar
-from audit.charts.style import BLACK, DARK_INK, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
+from audit.charts.style import BLACK, DARK_INK, FAINT, INK, LABEL_COLOURS, NOT_ASKED, QUALITATIVE, SIGNIFICANCE_COLOURS, ink_on
 from audit.charts.themes import theme_treemap
 from tests.charts.colour_vision import SIGHT, contrast, difference, lab
 
@@ -55,6 +55,20 @@ def test_no_label_sinks_into_its_ground(ground, sight):
     near = {label: difference(lab(colour, sight), lab(behind, sight)) for label, colour in colours.items() if label != NOT_ASKED}
     assert min(near.values()) >= FLOOR_TO_GROUND
     assert min(near, key=near.__getitem__) == "ABSENT"
+
+
+@pytest.mark.parametrize("scale", [SHADES, list(SIGNIFICANCE_COLOURS.values())], ids=["absence", "significance"])
+def test_what_stands_out_more_in_the_light_stands_out_more_in_the_dark(scale):
+    for colours, ground in ((scale, LIGHT_BACKGROUND), ([DARK_COLOURS[colour] for colour in scale], DARK_BACKGROUND)):
+        apart = [contrast(colour, ground) for colour in colours]
+        assert all(more >= less - 0.01 for less, more in pairwise(apart)), ground
+
+
+def test_the_cell_of_a_question_that_need_not_be_answered_has_the_faintest_letters_in_the_dark():
+    fills, letters = ["#f3f4f6", SHADES[10]], [FAINT, INK]
+    bars = go.Bar(x=[1, 1], marker={"color": fills}, insidetextfont={"color": letters})
+    aside, own = to_dark_mode(go.Figure(bars)).data[0].insidetextfont.color
+    assert contrast(aside, DARK_BACKGROUND) < contrast(own, DARK_BACKGROUND)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent, unsigned_zeros
+from audit.charts.style import NO_VALUE, coefficient, coefficient_interval, interval, percent
 from audit.exports.text_writers import markdown_text
 from audit.formatting import MINUS, fixed, signed, typed
 from audit.store.runs import Run
@@ -51,12 +51,6 @@ def test_a_kappa_of_nearly_nothing_has_no_sign_at_either_end_of_its_interval():
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_what_is_not_known_is_no_number(nothing: float | None):
     assert (coefficient(nothing), coefficient_interval(nothing, 0.1)) == (NO_VALUE, "unknown")
-
-
-def test_a_table_that_a_browser_rounds_holds_no_negative_zero_and_loses_nothing_else():
-    shown = unsigned_zeros(pd.Series([-0.04, -0.06, 0.04, float("nan")]), 1)
-    assert shown.tolist()[:3] == [0.0, -0.06, 0.04]
-    assert pd.isna(shown[3])
 
 
 def test_a_terminal_gets_the_minus_of_a_keyboard_and_no_sign_before_a_zero():

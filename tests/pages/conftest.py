@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
@@ -137,6 +138,39 @@ def component(at: AppTest, name: str) -> dict[str, Any]:
     (drawn,) = [part for part in at.get("bidi_component") if part.proto.component_name.endswith(name)]
     data: dict[str, Any] = json.loads(drawn.proto.json)
     return data
+
+
+class Listed(NamedTuple):
+    """A list of a page: by column its texts and numbers, shares in percent, and beside it the interval in words."""
+
+    value: pd.DataFrame
+
+
+def lists(at: AppTest) -> list[Listed]:
+    """The lists of a page, in its order."""
+    return [
+        Listed(_frame(json.loads(part.proto.json)))
+        for part in at.get("bidi_component")
+        if part.proto.component_name.endswith("listing")
+    ]
+
+
+def pick_row(monkeypatch: pytest.MonkeyPatch, at: AppTest, key: str, row: int) -> AppTest:
+    """The page after a click on a row of one of its lists."""
+    (drawn,) = [part for part in at.get("bidi_component") if part.key == key]
+    version = json.loads(drawn.proto.json)["version"]
+    monkeypatch.setattr("pages._shared.widgets._picked", lambda name, _: [version, row] if name == key else None)
+    return at.run()
+
+
+def _frame(data: dict[str, Any]) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {}
+    for place, column in enumerate(data["columns"]):
+        cells = [row[place] for row in data["rows"]]
+        columns[column["name"]] = [cell[1] if isinstance(cell, list) else cell for cell in cells]
+        if column["spread"]:
+            columns[f"{column['name']}_interval"] = [cell[4] if isinstance(cell, list) else None for cell in cells]
+    return pd.DataFrame(columns)
 
 
 def words_on(at: AppTest) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from audit.charts.style import NO_VALUE
-from tests.pages.conftest import words_on
+from pages._shared.listing import NO_INTERVAL
+from tests.pages.conftest import lists, words_on
 from tests.support.loading import load
 from tests.support.systems import systems_release
 
@@ -14,13 +14,13 @@ from tests.support.systems import systems_release
 def test_prescreened_judged_absent_and_unscored_are_three_rows_with_as_many_decimals_in_an_interval_as_in_its_share(
     run, open_page
 ):
-    table = open_page("about").dataframe[0].value
+    table = lists(open_page("about"))[0].value
     rows = table.set_index("outcome")["pairs"]
     assert rows["absent, pre-screened (the judge was not asked)"] == 6
     assert rows["absent, by the judge"] == 1
     assert rows["unscored (no readable verdict)"] == 1
     intervals = table["share_interval"]
-    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", interval) for interval in intervals if interval != NO_VALUE)
+    assert all(re.fullmatch(r"\d+\.\d\d to \d+\.\d\d %", interval) for interval in intervals if interval != NO_INTERVAL)
 
 
 def test_a_run_of_pairs_has_its_load_report_and_nothing_of_systems(run, open_page):
@@ -46,7 +46,7 @@ def test_the_run_is_described_in_sentences(run, open_page):
     assert "Of 15 pairs, 6 are absent because at least one of the two does not address the question." in words
     assert "for 1 its verdict was not readable" in words
     assert f"**Run**: {run.key}" in words
-    handbooks = next(table.value for table in at.dataframe if "center" in table.value)
+    handbooks = next(table.value for table in lists(at) if "center" in table.value)
     assert handbooks["center"].tolist() == ["Alder", "Birch", "Alder", "Cedar_Hill"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.conftest import HANDBOOKS, words_on
+from tests.pages.conftest import HANDBOOKS, lists, pick_row, words_on
 from tests.simulator.build import write_earlier
 from tests.support.loading import load
 from tests.support.systems import systems_release
@@ -22,7 +22,7 @@ AFTER = """
 
 
 def table_with(at, column: str):
-    return next(table.value for table in at.dataframe if column in table.value)
+    return next(table.value for table in lists(at) if column in table.value)
 
 
 def plain(at) -> str:
@@ -102,18 +102,16 @@ def test_items_in_only_one_run_are_counted_and_listed(two_runs, open_page):
     assert table_with(at, "run")[["run", "id"]].to_numpy().tolist() == [["after", "q3"]]
 
 
-def test_the_questions_and_handbooks_that_changed_most_lead_to_their_pages(two_runs, open_page):
+def test_the_questions_and_handbooks_that_changed_most_lead_to_their_pages(two_runs, open_page, monkeypatch):
     before, after = two_runs
     at = open_page("compare", run=before, against=after, view="moved")
     listed = table_with(at, "text")
     assert listed.set_index("text")[["moved", "revealed", "judged_new", "judged_gone"]].T.to_dict("list") == {
         "What about q1?": [1, 0, 0, 1], "What about q2?": [2, 1, 1, 0],
     }  # fmt: skip
-    at.session_state[f"questions_{before}_{after}_disagreement"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    at.run()
-    links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
     assert listed["text"].iloc[0] == "What about q1?"
-    assert "question=q1" in links["Open this question"]
+    pick_row(monkeypatch, at, f"questions_{before}_{after}_disagreement", 0)
+    assert (at.query_params["question"], at.query_params["run"]) == ("q1", after)
 
 
 def test_the_kind_of_change_is_in_the_address(two_runs, open_page):
@@ -128,15 +126,14 @@ def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, o
     assert "On the 5 pairs that both judges labelled" in words_on(at)
 
 
-def test_pairs_whose_label_changed_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page):
+def test_pairs_whose_label_changed_are_listed_and_one_opens_with_both_verdicts(two_runs, open_page, monkeypatch):
     before, after = two_runs
     at = open_page("compare", run=before, against=after, view="labels")
     moved = table_with(at, "question_text")
     assert list(zip(moved["first"], moved["second"], strict=True)) == [
         ("divergent", "complementary"), ("complementary", "divergent"), ("unscored", "consistent"), ("absent", "divergent"),
     ]  # fmt: skip
-    at.session_state[f"moved_{before}_{after}_any_any"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    at.run()
+    pick_row(monkeypatch, at, f"moved_{before}_{after}_any_any", 0)
     shown = "\n".join(str(element.proto.body) for element in at.get("html"))
     assert "Judged again" in words_on(at)
     assert ">divergent<" in shown

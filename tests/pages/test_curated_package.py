@@ -23,7 +23,7 @@ from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.release.taxonomy import write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from tests.pages.conftest import Open, words_on
+from tests.pages.conftest import Open, lists, words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.archives import differing_entries
 from tests.support.curating import change, merge, rename, undo
@@ -83,7 +83,7 @@ def test_the_package_has_the_curated_and_the_original_themes(themed: Run, store:
     package = exported(themed, tmp_path / "out")
     assert table(package, "themes")["Theme"].tolist() == ["Salt", "Fluids"]
     curated = table(package, "themes_curated")
-    shown = open_page("themes").dataframe[1].value
+    shown = lists(open_page("themes"))[0].value
     assert curated["Theme"].tolist() == ["'" + FORMULA]
     assert shown["name"].tolist() == [FORMULA]
     for column, name in {"Pairs": "pairs", "Questions": "questions", "Disagreeing (pairs)": "disagreeing"}.items():

@@ -17,7 +17,7 @@ from audit.queries.themes import require_taxonomy, taxonomy_path
 from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
-from tests.pages.conftest import TOKEN, words_on
+from tests.pages.conftest import TOKEN, lists, pick_row, words_on
 from tests.pages.test_themes import POINTS, TAXONOMY
 from tests.support.curating import merge, rename, small, split, undo
 from tests.support.studies import people
@@ -226,12 +226,13 @@ def test_who_was_signed_out_in_the_meantime_is_told_and_nothing_is_saved(store: 
 # -- the list ----------------------------------------------------------------------------------------------------------
 
 
-def click_edit(at: AppTest, row: int, edits: int) -> AppTest:
-    at.session_state[f"curation_{edits}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-    return at.run()
+@pytest.fixture
+def click_edit(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int, int], AppTest]:
+    """A click on an edit of the list of so many."""
+    return lambda at, row, edits: pick_row(monkeypatch, at, f"curation_{edits}", row)
 
 
-def test_an_edit_is_undone_with_a_reason_by_another_person_who_may(store: LabelStore, run: Run, open_theme: Open):
+def test_an_edit_is_undone_with_a_reason_by_another_person_who_may(store: LabelStore, run: Run, open_theme: Open, click_edit):
     curate(store, run, "vera", rename("t-teeth", "Dental care"))
     at = click_edit(open_theme("petra"), 0, 1)
     assert ": vera renamed 'teeth' to 'Dental care'. Reason: clearer" in words_on(at)
@@ -243,7 +244,7 @@ def test_an_edit_is_undone_with_a_reason_by_another_person_who_may(store: LabelS
     assert "curated" not in words_on(at).lower().replace("as curated", "")
 
 
-def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: LabelStore, run: Run, open_theme: Open):
+def test_an_undo_that_would_pull_the_ground_away_is_refused_in_words(store: LabelStore, run: Run, open_theme: Open, click_edit):
     curate(store, run, "vera", split("t-teeth", ["pulling teeth"], "", "Surgery"))
     (edit,) = list_edits(store, run.digest)
     curate(store, run, "vera", rename(str(edit.change.into), "Oral surgery"))
@@ -260,8 +261,8 @@ def test_the_list_of_one_theme_has_the_edits_to_what_was_merged_into_it(store: L
     curate(store, run, "vera", rename("t-sun", "Sun"))
     at = open_theme(theme="t-lift")
     assert at.title[0].value == "teeth"
-    assert at.dataframe[0].value["act"].tolist() == [2, 1]
-    assert open_theme().dataframe[0].value["act"].tolist() == [3, 2, 1]
+    assert lists(at)[0].value["act"].tolist() == [2, 1]
+    assert lists(open_theme())[0].value["act"].tolist() == [3, 2, 1]
     assert "Nobody has edited this theme" in words_on(open_theme(theme="p-body"))
 
 
@@ -280,24 +281,26 @@ def test_after_everything_is_undone_the_themes_are_not_called_curated(store: Lab
     curate(store, run, "petra", undo(1))
     at = open_theme()
     assert "the last by" not in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "undone by edit 2"]
+    assert lists(at)[0].value["standing"].tolist() == ["in effect", "undone by edit 2"]
 
 
-def test_edits_that_no_longer_fit_the_themes_are_listed_with_the_reason(store: LabelStore, run: Run, open_theme: Open):
+def test_edits_that_no_longer_fit_the_themes_are_listed_with_the_reason(
+    store: LabelStore, run: Run, open_theme: Open, click_edit
+):
     earlier = Taxonomy((*small().themes, Theme("t-old", "parking", None, ("parking fees",))))
     curate(store, run, "vera", rename("t-old", "Parking"), earlier)
     curate(store, run, "vera", rename("t-teeth", "Dental care"), earlier)
     at = open_theme("petra")
     assert "1 edit no longer fits these themes" in words_on(at)
     assert "was not applied: the theme 'parking' (t-old) no longer exists" in words_on(at)
-    assert at.dataframe[0].value["standing"].tolist() == ["in effect", "not applied"]
+    assert lists(at)[0].value["standing"].tolist() == ["in effect", "not applied"]
     assert at.title[0].value == "Dental care"
     at = click_edit(at, 1, 2)
     at.text_input(key="undo_reason_1").set_value("there is no such theme now")
     assert "no longer" not in words_on(at.button(key="undo_1").click().run())
 
 
-def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_theme: Open):
+def test_a_name_is_never_taken_for_markdown(store: LabelStore, run: Run, open_theme: Open, click_edit):
     curate(store, run, "vera", rename("t-teeth", "**bold** [x](http://evil.test) <b>"))
     at = click_edit(open_theme("vera", theme="t-teeth"), 0, 1)
     raw = "\n".join(str(element.value) for kind in ("markdown", "caption", "success") for element in at.get(kind))
@@ -315,9 +318,9 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
     at = open_page("themes")
     assert not at.exception
     assert "2 edits, the last by vera" in words_on(at)
-    assert list(at.dataframe[0].value["name"]) == ["Drinks"]
-    assert list(at.dataframe[1].value["pairs"]) == [4]
-    assert list(open_page("themes", version="as built").dataframe[0].value["name"]) == ["Salt", "Fluids"]
+    assert list(lists(at)[0].value["name"]) == ["Drinks"]
+    assert list(lists(at)[0].value["pairs"]) == [4]
+    assert list(lists(open_page("themes", version="as built"))[0].value["name"]) == ["Salt", "Fluids"]
     at = open_page("theme", theme="t1")
     assert "The theme you asked for was merged into this one" in words_on(at)
     assert at.query_params["theme"] in ("t2", ["t2"])
@@ -326,7 +329,7 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
 
 def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
     curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), require_taxonomy(themed, Settings().themes_dir))
-    shown = open_page("themes").dataframe[1].value
+    shown = lists(open_page("themes"))[0].value
     assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)"]
     assert list(shown["pairs"]) == [2, 2]
     assert "Set aside as not clinically meaningful" in words_on(open_page("theme", theme="t2"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pages._shared.explore import listed_subjects
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 
 
 def test_a_link_opens_the_handbook_it_names(run, open_page):
@@ -29,7 +29,7 @@ def test_an_unknown_handbook_is_ignored_with_a_warning(run, open_page):
 
 def test_gaps_are_questions_that_most_peers_answer_and_this_handbook_does_not_address(run, open_page):
     at = open_page("handbook", handbook="d")
-    gaps = next(table.value for table in at.dataframe if "share" in table.value)
+    gaps = next(table.value for table in lists(at) if "share" in table.value)
     # q1 is about the kidney and d is about the lung, so that one is no gap.
     assert list(gaps["text"]) == ["What about q2?"]
     assert list(gaps["share"]) == [100.0]
@@ -37,13 +37,13 @@ def test_gaps_are_questions_that_most_peers_answer_and_this_handbook_does_not_ad
 
 def test_the_handbooks_with_which_it_disagrees_are_ranked_without_those_that_share_no_answer(run, open_page):
     at = open_page("handbook", handbook="a")
-    others = next(table.value for table in at.dataframe if "disagreeing" in table.value)
+    others = next(table.value for table in lists(at) if "disagreeing" in table.value)
     assert list(others["disagreeing"]) == [2, 0]  # b in q1 and q2 (q3 is unscored); c in none of q1 and q3
 
 
 def test_what_it_disagrees_with_another_handbook_about_is_said_the_gravest_first(run, open_page):
     at = open_page("handbook", handbook="a")
-    others = next(table.value for table in at.dataframe if "about" in table.value)
+    others = next(table.value for table in lists(at) if "about" in table.value)
     assert list(others["about"]) == ["topic of ab", ""]
     assert listed_subjects(["raw fish", "salt", "alcohol", "masks", "pets"]) == "raw fish; salt; alcohol; 2 more"
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.support.loading import load
 from tests.support.planted import planted_item, write_planted
 from tests.support.tiny import release_from
@@ -19,7 +19,7 @@ CHECKED = """
 
 
 def table_with(at, column: str):
-    return next(table.value for table in at.dataframe if column in table.value)
+    return next(table.value for table in lists(at) if column in table.value)
 
 
 def commands(at) -> str:
@@ -39,7 +39,7 @@ def test_checks_are_counted_and_missing_ones_come_with_the_command_that_runs_the
 
 def test_a_run_without_checks_shows_no_figure_and_the_complete_command(run, open_page):
     at = open_page("judge")
-    assert not any("made" in table.value for table in at.dataframe)
+    assert not any("made" in table.value for table in lists(at))
     assert f"audit judge {run.key} --swap --blind-centers --repeat 1 --pairs sample:500 --out checked --load" in commands(at)
     assert "this release does not record how each reply was read" in words_on(at)
     assert "protocol, prompts and server are unknown" in words_on(at)
@@ -58,7 +58,7 @@ def test_parse_statuses_and_reasons_have_their_counts(load_run, open_page):
     at = open_page("judge")
     read = table_with(at, "name").set_index("name")["count"]
     assert read.to_dict() == {"as the JSON that was requested": 4, "as JSON with faults": 1, "not readable": 1}
-    reasons = [table.value for table in at.dataframe if "name" in table.value and "cut" in set(table.value["name"])]
+    reasons = [table.value for table in lists(at) if "name" in table.value and "cut" in set(table.value["name"])]
     assert reasons[0].set_index("name")["count"].to_dict() == {"all unscored pairs": 1, "cut": 1}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from audit.papers.departures import CITATIONS, Paper, departures
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 
 
 def test_each_paper_has_its_tables_or_says_why_not_and_its_departures(run, open_page):
     at = open_page("papers")
     assert not at.exception
-    frames = [one.value for one in at.dataframe]
+    frames = [one.value for one in lists(at)]
     (labels,) = [frame for frame in frames if "title" in frame and "Divergent, of judged pairs" in set(frame["title"])]
     assert set(labels["verdict"]) <= {"agrees", "differs", "cannot be computed"}
     assert list(frames[-1]["way_back"]) == [row.way_back for row in departures(Paper.S0)]
@@ -19,4 +19,4 @@ def test_each_paper_has_its_tables_or_says_why_not_and_its_departures(run, open_
 def test_a_paper_about_something_else_says_what_the_run_lacks(run, open_page):
     at = open_page("papers", paper="s3")
     assert "The run has no stress tests." in words_on(at)
-    assert [len(one.value) for one in at.dataframe] == [len(departures(Paper.S3))]
+    assert [len(one.value) for one in lists(at)] == [len(departures(Paper.S3))]

@@ -20,7 +20,7 @@ from audit.jobs.table import Job, JobState
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
 from pages._blinded.scripts import script_path
-from tests.pages.conftest import ROOT, TOKEN, Open, component, words_on
+from tests.pages.conftest import ROOT, TOKEN, Open, component, lists, words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load
@@ -203,11 +203,11 @@ def test_old_and_new_verdicts_are_side_by_side_with_changes_and_kappa(run, open_
     words = words_on(at).replace("*", "")
     assert "Judged: 9." in words
     assert "kappa is" in words
-    table = next(frame.value for frame in at.dataframe if "reasoning_second" in frame.value)
+    table = next(frame.value for frame in lists(at) if "reasoning_second" in frame.value)
     assert len(table) == 15
     assert {"first", "second", "significance_first", "significance_second", "reasoning_first"} <= set(table)
     changed = open_page("rejudge", job=list_jobs(Settings())[0].name, shown="changed")
-    changed_rows = next(frame.value for frame in changed.dataframe if "reasoning_second" in frame.value)
+    changed_rows = next(frame.value for frame in lists(changed) if "reasoning_second" in frame.value)
     assert (changed_rows["first"] != changed_rows["second"]).all()
     assert len(changed_rows) < 15
 
@@ -286,7 +286,7 @@ def test_a_discarded_job_is_gone_and_its_address_says_so(run, open_page, server)
 
 def test_earlier_jobs_are_listed(run, open_page, server):
     judged(run, open_page)
-    listed = next(frame.value for frame in open_page("rejudge").dataframe if "state" in frame.value)
+    listed = next(frame.value for frame in lists(open_page("rejudge")) if "state" in frame.value)
     assert listed[["selection", "count", "judge", "state"]].values.tolist() == [["all", 12, "model, structured", "finished"]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import socket
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session, sign_out
 from pages._blinded.access import now
+from pages._blinded.compressed import ROOT
 from pages._blinded.request_guard import MAX_BODY_BYTES, is_known, is_own_host, is_own_origin
 from pages._blinded.session_cookie import NAME
 from pages._blinded.transfers import MAX_UPLOAD_MB
@@ -294,3 +296,18 @@ def test_a_forbidden_message_after_a_known_one_in_the_same_frame_is_forbidden() 
     """The last of them counts, for Streamlit too."""
     known, forbidden = BackMsg(stop_script=True).SerializeToString(), BackMsg(clear_cache=True).SerializeToString()
     assert not is_known(known + forbidden)
+
+
+def test_scripts_are_compressed_for_a_browser_that_takes_it_and_plain_for_others(address: str) -> None:
+    script = next(path for path in sorted((ROOT / "static" / "js").glob("index.*.js")))
+    at = http.client.HTTPConnection(urlsplit(address).netloc)
+    answers = []
+    for headers in ({"Accept-Encoding": "gzip, br"}, {}, {"Accept-Encoding": "gzip", "Range": "bytes=0-9"}):
+        at.request("GET", f"/static/js/{script.name}", headers=headers)
+        answer = at.getresponse()
+        answers.append((answer.getheader("Content-Encoding"), answer.getheader("X-Content-Type-Options"), answer.read()))
+    assert [(encoding, guard) for encoding, guard, _ in answers] == [("gzip", "nosniff"), (None, "nosniff"), (None, "nosniff")]
+    assert gzip.decompress(answers[0][2]) == answers[1][2] == script.read_bytes()
+    assert len(answers[0][2]) < len(answers[1][2]) / 2
+    at.request("GET", "/static/js/../../../../pyproject.toml", headers={"Accept-Encoding": "gzip"})
+    assert at.getresponse().status >= 400

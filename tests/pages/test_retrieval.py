@@ -11,7 +11,7 @@ import pytest
 from audit.release.write import write_jsonl
 from tests.metrics.test_retrieval import TRIALS, trial
 from tests.metrics.test_retrieval_configurations import searched
-from tests.pages.conftest import HANDBOOKS, TABLE, Open, words_on
+from tests.pages.conftest import HANDBOOKS, TABLE, Open, lists, words_on
 from tests.support.loading import load
 from tests.support.tiny import release_from
 
@@ -44,17 +44,17 @@ def test_strategies_are_compared_with_counts_and_against_the_first(tried: Tried,
     words = words_on(at)
     assert "Each strategy was tried on **3** searches with a known section, over 2 questions" in words
     assert ("without a known section are excluded" in words) is any(not record["gold"] for record in TRIALS)
-    assert len(at.dataframe) == 1
+    assert len(lists(at)) == 1
     assert "Each compared with hero, search by search" in words_on(open_page("retrieval", view="differences"))
     for view in ("where", "cost"):
-        assert len(open_page("retrieval", view=view).dataframe) == 1
+        assert len(lists(open_page("retrieval", view=view))) == 1
 
 
 def test_the_misses_of_the_strategy_in_the_address_are_listed(tried: Tried, open_page: Open) -> None:
     tried(TRIALS)
     at = open_page("retrieval", view="missed", strategy="bm25")
     assert "**1** searches without a gold section among the first five" in words_on(at)
-    assert at.dataframe[-1].value["found_by"].tolist() == ["hero"]
+    assert lists(at)[-1].value["found_by"].tolist() == ["hero"]
 
 
 def test_trials_without_gold_show_only_what_the_generator_was_given(tried: Tried, open_page: Open) -> None:
@@ -62,7 +62,7 @@ def test_trials_without_gold_show_only_what_the_generator_was_given(tried: Tried
     at = open_page("retrieval")
     assert not at.exception
     assert "names the section that contains the answer, so only what the generator was given can be shown" in words_on(at)
-    assert len(at.dataframe) == 1
+    assert len(lists(at)) == 1
 
 
 def test_the_name_of_a_strategy_is_not_markdown(tried: Tried, open_page: Open) -> None:
@@ -88,6 +88,6 @@ def test_configurations_are_drawn_one_comparison_at_a_time(tmp_path: Path, data_
     words = words_on(at)
     assert [each.value for each in at.header] == ["Each compared with hybrid\\, full\\, search by search"]
     assert "This run has no retrieval trials" not in words
-    assert at.dataframe[0].value["configuration"].tolist() == list(names["components"])
+    assert lists(at)[0].value["configuration"].tolist() == list(names["components"])
     at = open_page("retrieval", comparison="passages")
-    assert at.dataframe[0].value["configuration"].tolist() == list(names["passages"])
+    assert lists(at)[0].value["configuration"].tolist() == list(names["passages"])

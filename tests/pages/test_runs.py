@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pages._blinded.scripts import script_path
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.support.loading import load, spoil
 
 
 def test_read_is_loaded_plus_quarantined_for_every_kind_of_record(run, open_page):
-    kinds = next(table.value for table in open_page("runs").dataframe if "files" in table.value)
+    kinds = next(table.value for table in lists(open_page("runs")) if "files" in table.value)
     assert list(kinds["read"]) == list(kinds["loaded"] + kinds["quarantined"])
     assert kinds.set_index("kind").loc["pair", "loaded"] == 15
 
@@ -17,7 +17,7 @@ def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(re
     spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
     load(release, data_dir)
     at = open_page("runs", outcome="quarantined")
-    listed = next(table.value for table in at.dataframe if "message" in table.value and "record" in table.value)
+    listed = next(table.value for table in lists(at) if "message" in table.value and "record" in table.value)
     assert len(listed) == 1
     assert "SIDEWAYS" in listed["message"].iloc[0]
 
@@ -27,9 +27,9 @@ def test_an_excerpt_of_a_record_is_not_shown_to_a_visitor_who_has_not_signed_in(
     load(release, data_dir)
     monkeypatch.setattr("pages._blinded.access.on_loopback", lambda: False)
     at = open_page("runs")
-    listed = next(table.value for table in at.dataframe if "message" in table.value and "record" in table.value)
+    listed = next(table.value for table in lists(at) if "message" in table.value and "record" in table.value)
     assert list(listed["code"]) == ["unknown_classification"]
-    assert not any("SIDEWAYS" in str(table.value) for table in at.dataframe)
+    assert not any("SIDEWAYS" in str(table.value) for table in lists(at))
 
 
 def test_the_datasheet_says_what_is_known_and_what_is_not_answered_yet(load_run, open_page):
@@ -44,7 +44,7 @@ def test_every_loaded_run_is_listed_newest_first(load_run, open_page):
     load_run(run_id="older")
     load_run(run_id="newer", title="Second")
     at = open_page("runs")
-    assert [key.split("@")[0] for key in at.dataframe[0].value["key"]] == ["newer", "older"]
+    assert [key.split("@")[0] for key in lists(at)[0].value["key"]] == ["newer", "older"]
     assert "Second" in words_on(at)
 
 

@@ -12,7 +12,7 @@ from audit.store.runs import Run
 from pages._shared.doors import BROWSING
 from pages._shared.navigation import is_listed
 from pages.stress.item import marked_text
-from tests.pages.conftest import Open, words_on
+from tests.pages.conftest import Open, pick_row, words_on
 from tests.pages.test_system_answers import html_on
 from tests.pages.test_systems import table_with
 from tests.support.loading import load
@@ -107,11 +107,10 @@ def test_one_instance_has_what_is_true_of_each_document_and_what_each_system_sai
     assert "no answer to it" in html
 
 
-def test_a_click_on_an_instance_opens_it(load_stress: LoadStress, open_page: Open) -> None:
+def test_a_click_on_an_instance_opens_it(load_stress: LoadStress, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     load_stress()
     at = open_page("stress", view="instances", test="standard")
-    at.session_state["instances_standard_None"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    at.run()
+    pick_row(monkeypatch, at, "instances_standard_None", 0)
     assert dict(at.query_params) | {"view": "one", "instance": "q1-standard-100"} == dict(at.query_params)
     assert "Document 1" in html_on(at)
 

@@ -8,13 +8,13 @@ from audit.errors import MissingLibraryError
 from audit.store.runs import Run
 from pages._shared.doors import BROWSING, SYSTEMS
 from pages._shared.navigation import is_listed
-from tests.pages.conftest import LoadSystems, Open, words_on
+from tests.pages.conftest import LoadSystems, Open, lists, words_on
 
 SYSTEM_PAGES = [tab.script for tab in BROWSING.values() if tab.needs == SYSTEMS]
 
 
 def table_with(at, *columns: str):
-    return next(table.value for table in at.dataframe if set(columns) <= set(table.value))
+    return next(table.value for table in lists(at) if set(columns) <= set(table.value))
 
 
 def test_refused_and_unreadable_replies_are_counted_apart(load_systems: LoadSystems, open_page: Open) -> None:

@@ -22,7 +22,7 @@ from pages._blinded.access import now
 from pages._blinded.session_cookie import NAME
 from pages._shared.theme_building import progress_text
 from tests.browser.conftest import server
-from tests.pages.conftest import ROOT, words_on
+from tests.pages.conftest import ROOT, lists, words_on
 from tests.support.studies import people
 from tests.support.visitor import opened
 from tests.support.visitor import run as run_visits
@@ -108,12 +108,12 @@ def test_the_progress_of_a_job_is_said_in_words(run, data_dir, open_page):
 def test_the_list_has_every_theme_with_its_disagreements_by_significance(themed, open_page):
     at = open_page("themes")
     assert not at.exception
-    shown = at.dataframe[0].value
+    shown = lists(at)[0].value
     assert list(shown["name"]) == ["Salt", "Fluids"]
     assert list(shown["disagreeing"]) == [2, 0]
     assert list(shown[["high", "medium", "low"]].iloc[0]) == [1, 0, 1]
     assert "2** themes from 2 pairs that disagree. **0** of these pairs" in words_on(at)
-    every = at.dataframe[1].value
+    every = lists(at)[0].value
     assert list(every["share"]) == [100.0, 0.0]
     assert "severity" in every, "a theme of this release has pairs that do not disagree"
 
@@ -124,7 +124,7 @@ def test_where_every_pair_of_a_theme_disagrees_its_disagreement_is_no_column(loa
     write_taxonomy(Taxonomy((Theme("t1", "Salt", None, ("topic of ab",)),), (), {"model": "words"}), POINTS, themes_path)
     at = open_page("themes")
     assert not at.exception
-    assert not {"severity", "pairs"} & set(at.dataframe[1].value)
+    assert not {"severity", "pairs"} & set(lists(at)[0].value)
     assert "grouped by the words that they share" in words_on(at)
 
 
@@ -135,15 +135,15 @@ def test_a_theme_of_too_few_handbooks_says_why_its_shares_have_no_interval(theme
 
 def test_a_taxonomy_that_is_built_while_the_dashboard_runs_appears(run, data_dir, open_page):
     at = open_page("themes")
-    assert not at.dataframe
+    assert not lists(at)
     write_taxonomy(TAXONOMY, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
-    assert list(at.run().dataframe[0].value["name"]) == ["Salt", "Fluids"]
+    assert list(lists(at.run())[0].value["name"]) == ["Salt", "Fluids"]
 
 
 @pytest.mark.parametrize(("words", "names"), [("sodium", ["Salt"]), ("TOPIC of", ["Salt", "Fluids"]), ("of bc", []), ("%", [])])
 def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, names, themed, open_page):
     at = open_page("themes", find=words)
-    assert list(at.dataframe[0].value["name"]) == names
+    assert list(lists(at)[0].value["name"]) == names
 
 
 def test_the_map_is_drawn_from_the_built_positions(themed, open_page):
@@ -160,7 +160,7 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
     assert "salt, sodium" in words
     assert "2** pairs with 1 divergence topics, on 2 questions" in words
     assert "100.0 % of all disagreement" in words
-    tables = [table.value for table in at.dataframe]
+    tables = [table.value for table in lists(at)]
     assert list(tables[0]["topic"]) == ["topic of ab"]
     assert list(tables[1]["label"]) == ["divergent", "contradictory"]
     assert list(tables[2]["name"]) == ["general", "kidney"]
@@ -170,7 +170,7 @@ def test_a_parent_counts_and_lists_the_themes_below_it(themed, open_page):
     at = open_page("theme", theme="p1")
     assert not at.exception
     assert "4** pairs with 2 divergence topics" in words_on(at)
-    assert list(at.dataframe[0].value["name"]) == ["Salt", "Fluids"]
+    assert list(lists(at)[0].value["name"]) == ["Salt", "Fluids"]
 
 
 def test_disagreements_like_no_other_can_be_opened_too(run, data_dir, open_page):
@@ -207,7 +207,7 @@ def test_another_run_with_the_same_themes_can_be_compared_with_this_one(themed, 
     write_taxonomy(TAXONOMY, POINTS, taxonomy_path(other, Settings(data_dir=data_dir).themes_dir))
     at = open_page("themes", run=themed.key, against=other.key)
     assert not at.exception
-    moved = at.dataframe[2].value
+    moved = lists(at)[1].value
     assert set(moved["moves"]) == {"the same"}
     assert dict(zip(moved["name"], moved["change"], strict=True))["Salt"] == 0
 

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from pages._shared.explore import LABELS_OF_RATE, RowFilter
+from tests.pages.conftest import lists, pick_row
 
 
 def test_names_are_shown_without_underscores(run, open_page):
-    assert "work and money" in list(open_page("topics").dataframe[0].value["topic"])
-    assert "Cedar Hill" in list(open_page("centers").dataframe[0].value["center"])
+    assert "work and money" in list(lists(open_page("topics"))[0].value["topic"])
+    assert "Cedar Hill" in list(lists(open_page("centers"))[0].value["center"])
 
 
 def test_tables_of_rates_begin_with_the_rates(run, open_page):
     for page in ("organs", "topics", "centers"):
-        name, rate, within = list(open_page(page).dataframe[0].value)[:3]
+        name, rate, within = list(lists(open_page(page))[0].value)[:3]
         assert (name, within) == (page.removesuffix("s"), f"{rate}_interval")
 
 
 def test_topics_are_ordered_as_the_link_says(run, open_page):
-    assert list(open_page("topics", order="topic").dataframe[0].value["topic"]) == ["diet", "work and money"]
+    assert list(lists(open_page("topics", order="topic"))[0].value["topic"]) == ["diet", "work and money"]
 
 
 def test_a_question_with_two_topics_counts_in_both(run, open_page):
-    table = open_page("topics", order="topic").dataframe[0].value
+    table = lists(open_page("topics", order="topic"))[0].value
     assert list(table["questions"]) == [2, 2]
 
 
-def test_a_click_on_a_row_opens_its_disagreements(run, open_page):
+def test_a_click_on_a_row_opens_its_disagreements(run, open_page, monkeypatch):
     for page, row, param, value in (
         ("topics", 1, "topic", "work_and_money"), ("centers", 0, "center", "Alder"), ("organs", 0, "organ", "kidney"),
     ):  # fmt: skip
         at = open_page(page, order="topic" if page == "topics" else "center")
         name = page.removesuffix("s")
-        at.session_state[f"{name}_table"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-        at.run()
+        pick_row(monkeypatch, at, f"{name}_table", row)
         assert not at.exception
         assert at.query_params[param] in (value, [value]), page
         assert at.query_params["run"]

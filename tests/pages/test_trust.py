@@ -12,7 +12,7 @@ from audit.store.runs import Run
 from audit.vocabulary import PASSAGES_GENERATOR
 from pages._shared import rating_sources
 from pages._shared.rating_sources import RATERS_UNKNOWN, RELEASE_TITLE, headline_pair
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.loading import load
 
@@ -69,7 +69,7 @@ def test_the_page_says_in_sentences_what_raters_of_the_release_confirm(rated, op
     assert "Annotator A and annotator B gave the same label to 1 of 2 pairs" in words
     assert "Ratings that the release brings: who the raters are is not stated." in words
     assert "Not measured: whether labels stay the same with answers in the other order, names of centers hidden" in words
-    assert at.dataframe[0].value.set_index("label").loc["disagrees", ["judge", "value"]].tolist() == pytest.approx([300 / 7] * 2)
+    assert lists(at)[0].value.set_index("label").loc["disagrees", ["judge", "value"]].tolist() == pytest.approx([300 / 7] * 2)
 
 
 def test_what_is_not_known_is_said_once_with_its_reason(run, open_page):

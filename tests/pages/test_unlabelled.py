@@ -10,7 +10,7 @@ import pytest
 from audit.store.runs import Run
 from pages._shared.doors import BROWSING, CLINICIAN_DOORS
 from pages._shared.navigation import is_listed
-from tests.pages.conftest import HANDBOOKS, TABLE, opened, words_on
+from tests.pages.conftest import HANDBOOKS, TABLE, lists, opened, words_on
 from tests.support.loading import load
 from tests.support.tiny import release_from
 from tests.support.unlabelled import ERRORS, found_of, without_pairs
@@ -134,7 +134,7 @@ def test_a_search_whose_answers_a_judge_compared_has_no_rate_of_pairs_that_are_n
     for page in ("topics", "organs", "centers"):
         at = open_page(page)
         assert not at.exception
-        assert not {"r_abs", "absence"} & {column for table in at.dataframe for column in table.value}
+        assert not {"r_abs", "absence"} & {column for table in lists(at) for column in table.value}
         assert MISSES in words_on(at)
 
 

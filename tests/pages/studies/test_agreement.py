@@ -11,7 +11,7 @@ from annotation.label_store.seals import looks
 from annotation.label_store.studies import ItemKind, StudyState
 from annotation.studies.adjudication import close_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, strata, verdicts
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, rate, step, study_of
 
@@ -38,7 +38,7 @@ def judged(folk):
 
 
 def figures_on(at) -> dict[str, object]:
-    table = next(frame.value for frame in at.dataframe if {"figure", "sample"} <= set(frame.value))
+    table = next(frame.value for frame in lists(at) if {"figure", "sample"} <= set(frame.value))
     return dict(zip(table["figure"], zip(table["sample"], table["n"], strict=True), strict=True))
 
 
@@ -61,7 +61,7 @@ def test_overlap_of_marked_sentences_is_shown_with_its_definition_once_somebody_
     step(judged, StudyState.LABELLING)
     at = as_user("ada", "agreement")
     assert not at.exception
-    (table,) = (frame.value for frame in at.dataframe if "one" in frame.value)
+    (table,) = (frame.value for frame in lists(at) if "one" in frame.value)
     assert table[["rated", "one", "n"]].to_numpy().tolist() == [[10, 1, 2], [8, 1, 1], [2, 0, 1]]
     assert table["value"].tolist() == [100, 100, 100]  # in percent, on a page
     assert "sentence-level F1" in words_on(at)
@@ -86,7 +86,7 @@ def test_an_undefined_figure_explains_why(folk, as_user: SignIn):
         store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 3)], stored)
     at = as_user("petra", "agreement")
     assert not at.exception
-    assert not [frame for frame in at.dataframe if "word" in frame.value]  # a table of what is undefined says nothing
+    assert not [frame for frame in lists(at) if "word" in frame.value]  # a table of what is undefined says nothing
     words = words_on(at)
     assert words.count("Not defined, because no item has both labels: None of these figures.") == 1
     assert "agreement is not known (no item has both labels)" in words
@@ -111,7 +111,7 @@ def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
     judge = words.index("The judge gave the majority's label to 8 of 8 items (100 %")
     assert people < judge
     assert "Without a gold label: 2 items in open dispute. These count in parts in the judge's precision alone." in words
-    rows = next(frame.value for frame in at.dataframe if "precision" in frame.value).set_index("label")
+    rows = next(frame.value for frame in lists(at) if "precision" in frame.value).set_index("label")
     assert rows.loc["consistent", "precision"].startswith("8 of 10 (90 %, ")
     assert "Left out, because neither the majority nor the judge gave them: absent, complementary" in words
     assert len(at.get("plotly_chart")) == 2  # people with people, and the judge with people
@@ -127,7 +127,7 @@ def decide_all(store) -> None:
 def everything_on(at) -> str:
     """Words, options and table cells."""
     options = [option for box in at.selectbox for option in box.options]
-    return "\n".join([words_on(at), *options, *(frame.value.to_csv() for frame in at.dataframe)])
+    return "\n".join([words_on(at), *options, *(frame.value.to_csv() for frame in lists(at))])
 
 
 def decided(store, number: int) -> None:
@@ -138,7 +138,7 @@ def test_an_adjudicator_sees_nothing_of_the_judge_until_every_dispute_is_decided
     def judge_seen(name: str) -> bool:
         at = as_user(name, "agreement")
         assert not at.exception
-        return "the judge against" in everything_on(at) or any("precision" in frame.value for frame in at.dataframe)
+        return "the judge against" in everything_on(at) or any("precision" in frame.value for frame in lists(at))
 
     assert judge_seen("petra")
     assert "No study waits for your decisions" in words_on(as_user("ada", "agreement"))
@@ -165,7 +165,7 @@ def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as
 
 
 def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
-    shares = next(frame.value for frame in as_user("petra", "agreement").dataframe if "first" in frame.value)
+    shares = next(frame.value for frame in lists(as_user("petra", "agreement")) if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")
     assert (ben.loc["complementary", "sample"], ben.loc["complementary", "n"]) == (20.0, 10)
 
@@ -181,7 +181,7 @@ def test_intra_rater_agreement_has_n_and_interval(folk, as_user: SignIn):
         rate(folk, "ana", number, "ABSENT")
         rate(folk, "ben", number, "CONSISTENT" if number == 12 else "ABSENT")
     at = as_user("petra", "agreement")
-    shown = next(frame.value for frame in at.dataframe if "annotator" in frame.value and "figure" in frame.value)
+    shown = next(frame.value for frame in lists(at) if "annotator" in frame.value and "figure" in frame.value)
     raw = shown[shown["figure"] == "raw agreement"].set_index("annotator")
     assert [(raw.loc[name, "value"], raw.loc[name, "n"]) for name in ("ana", "ben")] == [(1.0, 2), (0.5, 2)]
     assert raw.loc["ben", "value_interval"] == "0.011 to 0.989"

@@ -13,7 +13,7 @@ from annotation.studies.learnt import Judged, record_judged, split_of, versions_
 from annotation.studies.study_tables import labels_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from pages.judge import story
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, rate_all, step, study_of
 
@@ -61,7 +61,7 @@ def test_versions_are_shown_on_the_part_to_prove_on(labelled, as_user: SignIn, m
         record_judged(labelled, "s", Judged(version.digest, "a judge", version.name, labels), NOW)
     at = as_user("petra", "alignment")
     assert not at.exception
-    shown = at.dataframe[0].value
+    shown = lists(at)[0].value
     accuracy = shown[(shown["figure"] == "accuracy") & (shown["version"] == "stricter")].iloc[0]
     assert (accuracy["n"], accuracy["value"]) == (24, pytest.approx(1))
     assert accuracy["change"] > 0

@@ -8,7 +8,7 @@ from annotation.label_store.results import assignment_rows, decisions_by_item
 from annotation.label_store.studies import StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD
 from pages.studies.adjudicate.adjudication import Adjudication
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.loading import load
 from tests.support.studies import head_to_head_of, people, prefer, step
@@ -18,7 +18,7 @@ SYSTEMS = ("Plain model", "Model with retrieval")
 
 
 def frames_with(at, column: str) -> list:
-    return [frame.value for frame in at.dataframe if column in frame.value]
+    return [frame.value for frame in lists(at) if column in frame.value]
 
 
 def test_a_pi_makes_a_study_from_two_systems_of_a_run(folk, as_user: SignIn, data_dir: Path, tmp_path: Path):

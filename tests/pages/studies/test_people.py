@@ -21,7 +21,7 @@ from annotation.studies.accounts import (
 from annotation.studies.app_settings import with_stored
 from annotation.studies.signing_in import PasswordChangeError, sign_in
 from audit.settings import Settings
-from tests.pages.conftest import ROOT, words_on
+from tests.pages.conftest import ROOT, lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import CHEAP, people
 
@@ -52,7 +52,7 @@ def states(store: LabelStore) -> dict[str, str]:
 
 def test_the_table_has_every_account_with_role_and_state(page: AppTest) -> None:
     assert not page.exception
-    shown = page.dataframe[0].value
+    shown = lists(page)[0].value
     assert list(zip(shown["username"], shown["role"], shown["state"], strict=True)) == [
         ("ada", "adjudicator", "active"), ("ana", "annotator", "active"), ("petra", "pi", "active"), ("vera", "viewer", "active"),
     ]  # fmt: skip
@@ -114,12 +114,12 @@ def test_an_account_is_added_with_a_one_time_password(page: AppTest, folk: Label
 def test_the_access_log_is_shown_and_filtered(page: AppTest, folk: LabelStore) -> None:
     record_event(folk, Event.EXPORT, Actor("ana", "192.0.2.1"), datetime.now(UTC), "ana.csv")
     at = page.run()
-    newest = at.dataframe[1].value.iloc[0]
+    newest = lists(at)[1].value.iloc[0]
     assert (newest["account"], newest["address"], newest["event"], newest["detail"]) == (
         "ana", "192.0.2.1", "downloaded or exported", "ana.csv",
     )  # fmt: skip
     at.multiselect(key="log_events").set_value([Event.ROLE_CHANGED])
-    assert at.run().dataframe[1].value.empty
+    assert lists(at.run())[1].value.empty
     assert "0 entries" in words_on(at)
 
 
@@ -135,7 +135,7 @@ def test_a_pi_reads_the_settings_and_never_a_password_or_a_key(folk, as_user: Si
     monkeypatch.setenv("AUDIT_JUDGE_URL", "http://user:hidden-word@judge.example:8000/v1")
     monkeypatch.setenv("AUDIT_JUDGE_KEY", "hidden-key")
     at = as_user("petra", "people")
-    shown = next(frame.value for frame in at.dataframe if "setting" in frame.value).set_index("setting")["now"].to_dict()
+    shown = next(frame.value for frame in lists(at) if "setting" in frame.value).set_index("setting")["now"].to_dict()
     assert shown["Who may browse runs"] == "Viewers and PIs who are signed in"
     assert shown["Judge"] == "The only model at judge.example:8000"
     assert shown["Key of the judge"] == "Set"
@@ -154,7 +154,7 @@ def test_a_pi_closes_browsing_and_names_a_judge_with_effect_at_once(folk, as_use
     at.text_area(key="judge_urls").set_value("http://127.0.0.1:8000/v1\nhttps://judge.example/v1")
     at.text_input(key="judge_model").set_value("qwen3")
     at = pressed(at, "Save judge")
-    shown = next(frame.value for frame in at.dataframe if "setting" in frame.value).set_index("setting")
+    shown = next(frame.value for frame in lists(at) if "setting" in frame.value).set_index("setting")
     assert shown.loc["Judge", "now"] == "qwen3 at 127.0.0.1:8000, judge.example"
     assert shown.loc["Judge", "change"].startswith("petra, ")
     settings = with_stored(Settings(), stored_settings(folk))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, study_of
 
@@ -27,7 +27,7 @@ def judged(folk):
 
 def methods_on(at) -> dict[str, tuple[float, str, int]]:
     """Method -> (share in percent, interval, items rated) of the label that is chosen."""
-    table = next(frame.value for frame in at.dataframe if "method" in frame.value)
+    table = next(frame.value for frame in lists(at) if "method" in frame.value)
     return {row.method: (row.value, row.value_interval, row.n) for row in table.itertuples()}
 
 
@@ -35,7 +35,7 @@ def test_the_corrected_share_is_shown_with_the_judges_own(judged, as_user: SignI
     at = as_user("petra", "prevalence")
     assert not at.exception
     assert not at.error
-    shares = at.dataframe[0].value.set_index("label")
+    shares = lists(at)[0].value.set_index("label")
     assert shares.loc["consistent", ["value", "judge", "n"]].tolist() == pytest.approx([80.0, 100.0, 10])
     words = words_on(at).replace("\\", "")
     assert "0.0 % of all pairs of the run disagree (divergent or contradictory; 95 % interval 0" in words
@@ -53,7 +53,7 @@ def test_every_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignI
     assert "Corrected is the figure to use" in words
     assert "drawn without the judge's labels, would need about 12 items to be as precise" in words
     assert list(methods) == ["Corrected", "Random sample (expected)", "Judge's own count", "Unweighted sample"]
-    assert methods["Judge's own count"] == (0.0, "–", 0)
+    assert methods["Judge's own count"] == (0.0, "no interval", 0)
     for method in ("Corrected", "Random sample (expected)"):
         share, between, n = methods[method]
         assert (share, n) == (pytest.approx(20.0), 10)
@@ -64,7 +64,7 @@ def test_every_estimator_is_shown_with_its_n_and_interval(judged, as_user: SignI
 def test_shared_errors_of_annotators_have_a_sentence_and_a_table(judged, as_user: SignIn):
     at = as_user("petra", "prevalence")
     assert "If annotators are wrong together on 5 % of the items" in words_on(at).replace("\\", "")
-    (table,) = [frame.value for frame in at.dataframe if "wrong" in frame.value]
+    (table,) = [frame.value for frame in lists(at) if "wrong" in frame.value]
     assert table["wrong"].tolist() == pytest.approx([0, 2, 5, 10])
 
 

@@ -20,7 +20,7 @@ from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, list_strata, store_sample
 from pages._blinded.scripts import script_path
-from tests.pages.conftest import TABLE, words_on
+from tests.pages.conftest import TABLE, lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
 
@@ -62,7 +62,7 @@ def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: Sig
     assert not at.exception
     assert "Nothing was created." in words_on(at)
     assert "No answer still holds a word of an institution's name." in words_on(at)
-    masked = next(frame.value for frame in at.dataframe if "places" in frame.value)
+    masked = next(frame.value for frame in lists(at) if "places" in frame.value)
     assert set(masked["text"]) == {"on q1"}
     assert "Masked in the answers: " in words_on(at)
     assert list_studies(ready) == []
@@ -171,7 +171,7 @@ def test_calibration_shows_agreement_the_threshold_and_the_differing_items_witho
 def test_progress_is_counts_by_annotator(folk, as_user: SignIn):
     study_of(folk, 4)
     rate_all(folk, "ana")
-    shown = as_user("petra", "study").dataframe[0].value
+    shown = lists(as_user("petra", "study"))[0].value
     assert [(row.annotator, row.rated, row.seats) for row in shown.itertuples()] == [("ana", 4, 4), ("ben", 0, 4)]
 
 
@@ -224,14 +224,14 @@ def test_a_calibration_round_is_counted_separately_and_enters_no_figure(folk, as
         store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("ABSENT", "ABSENT", None, 9, 1)], stored_verdicts)
     rate(folk, "ana", 1, "ABSENT")
     rate(folk, "ben", 1, "CONSISTENT")
-    shown = as_user("petra", "study").dataframe[0].value
+    shown = lists(as_user("petra", "study"))[0].value
     assert [(row.annotator, row.round, row.rated, row.seats) for row in shown.itertuples()] == [
         ("ana", "calibration", 1, 1), ("ben", "calibration", 1, 1), ("ana", "study", 0, 1), ("ben", "study", 0, 1)
     ]  # fmt: skip
     step(folk, StudyState.CALIBRATION)
     rate(folk, "ana", 2, "ABSENT")
     rate(folk, "ben", 2, "ABSENT")
-    figures = next(frame.value for frame in as_user("petra", "agreement").dataframe if {"figure", "sample"} <= set(frame.value))
+    figures = next(frame.value for frame in lists(as_user("petra", "agreement")) if {"figure", "sample"} <= set(frame.value))
     assert figures.set_index("figure").loc["raw agreement", ["sample", "n"]].tolist() == [1.0, 1]
     step(folk, StudyState.LABELLING)
     assert list_disputes(folk, "s") == []
