@@ -37,10 +37,10 @@ BUDGETS = {
     # measured with its exit question, own account with a second factor, where the judge errs, decisions, verdicts' quotes, total
     # intervals by group, one backup of all; the source papers reproduced, with their departures; the figures of MedRGB by set of
     # questions, retrieval and model, and the document of a sub-answer; error rates by two readings; lists of
-    # our own, scripts compressed
+    # our own, scripts compressed; configurations of retrieval
     "lines above the wall": 76_300,
     # Extraction learns bullets and spacing, reads panels, tags and tables by cells, and divides long sections; replies checked;
-    # stress tests from a library: topics, MedCPT, pages of a web search, documents rewritten as a whole
+    # stress tests from a library: topics, MedCPT, pages of a web search, documents rewritten as a whole; one corpus, ablations
     "lines below the wall": 40_000,
     "homes of a field": 1,
     "arrows between top rooms": 10,

@@ -101,7 +101,7 @@ def test_the_digest_of_a_release_takes_its_files_in_the_same_order_for_ever() ->
     assert tuple(PARTS) == (
         "manifest", "handbook", "question", "answer", "pair", "theme", "section", "trial", "planted", "human_rating", "position",
         "inconsistency", "self_comparison", "system", "reference", "system_answer", "criteria", "preference", "measure", "source",
-        "route", "stress_instance", "stress_reply", "further_verdict",
+        "route", "stress_instance", "stress_reply", "further_verdict", "search_trial",
     )  # fmt: skip
 
 
