@@ -52,7 +52,7 @@ def test_what_is_wrong_is_found(demo: Dashboard) -> None:
     page.evaluate("""document.querySelector(".stMainBlockContainer").insertAdjacentHTML("afterbegin", `
         <p style="width: 20px; overflow: hidden; white-space: nowrap">A text that is cut</p>
         <p style="width: 3000px">${"A line that is too wide. ".repeat(40)}</p>
-        <div><p style="height: 0; margin: 0">One text</p><p style="margin: 0">on another</p></div>
+        <div><p style="margin: 0 0 -1.5em">One text</p><p style="margin: 0">on another</p></div>
         <div><button style="width: 12px; height: 12px">x</button><button style="width: 12px; height: 12px">y</button></div>
         <p>Of 1 pairs, {n} are left.</p><p style="color: #ddd; background: #fff">A pale text</p>`)""")
     kinds = {kind for kind, _ in faults(page, axe=False)}
