@@ -78,6 +78,9 @@ REPLIES: dict[str, type[ReplyModel]] = {
 }  # fmt: skip
 """Template -> what a reply to it contains."""
 FIELDS = {SUB_QUESTION: ("main_question", "document"), COUNTERFACTUAL: ("document", "sub_question", "answer")}
+STAGES = {SUB_QUESTION: SUB_QUESTION, COUNTERFACTUAL: COUNTERFACTUAL, f"{COUNTERFACTUAL}_{REWRITTEN}": COUNTERFACTUAL}
+FORMS = {name: PromptForm(name, stage, FIELDS[stage], REPLIES[name].schema_to_send()) for name, stage in STAGES.items()}
+"""Template -> its stage, and its form."""
 
 
 def load_fact_prompts(folder: Path | None = None, counterfactual: str = MINIMAL) -> dict[str, Prompt]:
@@ -88,8 +91,7 @@ def load_fact_prompts(folder: Path | None = None, counterfactual: str = MINIMAL)
     names = {SUB_QUESTION: SUB_QUESTION, COUNTERFACTUAL: COUNTERFACTUAL}
     if counterfactual == REWRITTEN:
         names[COUNTERFACTUAL] = f"{COUNTERFACTUAL}_{REWRITTEN}"
-    forms = [PromptForm(name, stage, FIELDS[stage], REPLIES[name].schema_to_send()) for stage, name in names.items()]
-    prompts = load_templates(forms, __package__, folder)
+    prompts = load_templates([FORMS[name] for name in names.values()], __package__, folder)
     return {stage: prompts[name] for stage, name in names.items()}
 
 

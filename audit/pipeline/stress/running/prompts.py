@@ -28,6 +28,9 @@ MEDRGB = "medrgb"
 """The preset with the instructions and the order of the replies of MedRGB."""
 AS_MEDRGB = {test: f"{MEDRGB}_{test}" for test in STRESS_TESTS if test != StressTest.STANDARD}
 """Test -> template of that preset; the standard test is the same."""
+# The schema of a call depends on its instance; here it is empty, and a journal is bound to the wording
+FORMS = {test: PromptForm(f"stress_{test}", str(test), _fields(test), {}) for test in STRESS_TESTS}
+FORMS_AS_MEDRGB = FORMS | {test: PromptForm(name, str(test), _fields(test), {}) for test, name in AS_MEDRGB.items()}
 
 
 def load_stress_prompts(folder: Path | None = None, preset: str | None = None) -> dict[StressTest, Prompt]:
@@ -35,9 +38,7 @@ def load_stress_prompts(folder: Path | None = None, preset: str | None = None) -
 
     Raises AuditError if a template cannot be used.
     """
-    names = {test: f"stress_{test}" for test in STRESS_TESTS} | (AS_MEDRGB if preset else {})
-    # The schema of a call depends on its instance; here it is empty, and a journal is bound to the wording
-    forms = {test: PromptForm(name, str(test), _fields(test), {}) for test, name in names.items()}
+    forms = FORMS_AS_MEDRGB if preset else FORMS
     prompts = load_templates(forms.values(), __package__, folder)
     return {test: prompts[form.name] for test, form in forms.items()}
 
