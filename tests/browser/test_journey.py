@@ -184,6 +184,7 @@ def test_one_press_of_back_undoes_one_step(demo: Dashboard) -> None:
 
 def test_a_click_on_the_coverage_heatmap_opens_the_handbook(demo: Dashboard) -> None:
     page = demo.open("/coverage")
+    page.get_by_role("tab", name="By question").click()
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     plot.wait_for()
     box, tick = plot.bounding_box(), page.locator(".js-plotly-plot .ytick text").first.bounding_box()
