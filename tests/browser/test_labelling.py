@@ -290,7 +290,6 @@ def test_on_a_tablet_everything_can_be_touched_and_the_keyboard_hides_nothing(of
     context = office.dashboard.browser.new_context(viewport={"width": 820, "height": 1180}, has_touch=True)
     page = context.new_page()
     signed_in_as(office.dashboard, office.annotator, office.dashboard.visit(page, "/"))
-    page.get_by_role("button", name="Close for now").tap()
     page.get_by_role("button", name="Divergent").tap()
     page.get_by_role("button", name="medium").tap()
     expect(page.locator(".labelling-widget .count")).to_contain_text("1 of 20 labelled")
