@@ -19,6 +19,7 @@ from audit.release.write import write_json, write_jsonl, write_release
 from audit.vocabulary import Label, Phase
 from tests.simulator.answers import answers
 from tests.simulator.config import WorldConfig, paper_config, small_config
+from tests.simulator.further import further_records
 from tests.simulator.judge import Labels, simulate_labels
 from tests.simulator.planted import planted_records, planted_truth
 from tests.simulator.policies import policies
@@ -62,7 +63,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     and truth_systems.json, which says by how much one simulated answering system is better than the other (see `system_truth`)
     at which rates two others find the right sources (see `source_truth`), and how another does in stress tests (see
     `stress_truth`).
-    truth_planted.json says how often the simulated judge sees a planted change (`planted_truth`).
+    truth_planted.json says how often the simulated judge sees a planted change (`planted_truth`). At scale small a second judge
+    and a panel asked at two later dates follow (`tests.simulator.further` holds the change that the panel has to find).
 
     Raises ReleaseError when the scale is unknown, or when `root` contains something that is not an earlier demo; an
     earlier demo is replaced.
@@ -79,6 +81,8 @@ def write_demo(root: Path, scale: str = "small", seed: int = DEFAULT_SEED, progr
     write_json(root / TRUTH_OF_SYSTEMS, system_truth(systems) | {"routing": source_truth(sources), "stress": stress_truth()})
     write_json(root / TRUTH_OF_PLANTED, planted_truth())
     content = manifest(world, labels, scale)
+    if scale == "small":  # at the published size a second judge would read 170,000 pairs, which no benchmark is about
+        write_jsonl(root / "further_verdicts.jsonl", further_records(world, labels, content["judge"]))
     return write_release(
         root,
         manifest=content,

@@ -72,11 +72,16 @@ def simulate_labels(world: World, noise: JudgeNoise | None = None) -> Labels:
     The seed is that of the world's config, so the labels are those of the release that `write_demo` writes. Paper scale
     takes about a second, a world of 60 questions and 30 handbooks a few milliseconds.
     """
-    rng = np.random.default_rng([world.config.seed, 1])
     truth = np.stack([world.relation(q) for q in range(len(world.questions))])
-    cumulative = np.cumsum(kernel(noise or JudgeNoise()), axis=-1)
-    judge = [_verdicts(codes, cumulative[int(q.contested)], rng) for codes, q in zip(truth, world.questions, strict=True)]
-    return Labels(truth, np.stack(judge))
+    return Labels(truth, draw_verdicts(world, truth, noise or JudgeNoise(), np.random.default_rng([world.config.seed, 1])))
+
+
+def draw_verdicts(world: World, truth: Codes, noise: JudgeNoise, rng: np.random.Generator) -> Codes:
+    """What one judge says of every pair, int8 (questions, pairs); 0 where pre-screened."""
+    cumulative = np.cumsum(kernel(noise), axis=-1)
+    return np.stack(
+        [_verdicts(codes, cumulative[int(q.contested)], rng) for codes, q in zip(truth, world.questions, strict=True)]
+    )
 
 
 def _verdicts(truth: Codes, cumulative: NDArray[np.float64], rng: np.random.Generator) -> Codes:
@@ -178,18 +183,27 @@ def simulate_checks(world: World, labels: Labels, noise: CheckNoise = CheckNoise
     """
     rng = np.random.default_rng([world.config.seed, 4])
     questions, pairs = np.nonzero(~labels.prescreened)
-    judged = labels.judge[~labels.prescreened]
-    share = {label: max(float(np.mean(judged == label.code)), 1 / max(len(judged), 1)) for label in Label}
-    repeats = {label: [(other, noise.repeat * part / 2 / share[label]) for other, part in _boundaries(label)] for label in Label}
+    moves = repeats(labels, noise)
     drawn = np.sort(rng.choice(len(questions), min(N_CHECKED, len(questions)), replace=False))
     chance = rng.random((len(drawn), len(CheckKind), 2))
     return {
         (question, pair): {
-            kind: _again(int(labels.judge[question, pair]), kind, noise, repeats, *draw)
+            kind: again(int(labels.judge[question, pair]), kind, noise, moves, *draw)
             for kind, draw in zip(CheckKind, draws, strict=True)
         }
         for question, pair, draws in zip(questions[drawn].tolist(), pairs[drawn].tolist(), chance.tolist(), strict=True)
     }
+
+
+Moves = Mapping[Label, Sequence[tuple[Label, float]]]
+"""Label -> the labels that a repeat may give instead, with the chance of each."""
+
+
+def repeats(labels: Labels, noise: CheckNoise) -> Moves:
+    """Where each label may go in a repeat, over the boundaries of REPEAT_BOUNDARIES; `noise.repeat` of all judged pairs move."""
+    judged = labels.judge[~labels.prescreened]
+    share = {label: max(float(np.mean(judged == label.code)), 1 / max(len(judged), 1)) for label in Label}
+    return {label: [(other, noise.repeat * part / 2 / share[label]) for other, part in _boundaries(label)] for label in Label}
 
 
 def _boundaries(label: Label) -> Iterator[tuple[Label, float]]:
@@ -199,20 +213,14 @@ def _boundaries(label: Label) -> Iterator[tuple[Label, float]]:
             yield (other if label is one else one), part
 
 
-def _again(
-    verdict: int,
-    kind: CheckKind,
-    noise: CheckNoise,
-    repeats: Mapping[Label, Sequence[tuple[Label, float]]],
-    read: float,
-    moved: float,
-) -> Label | None:
+def again(verdict: int, kind: CheckKind, noise: CheckNoise, moves: Moves, read: float, moved: float) -> Label | None:
+    """The label of one check, from two draws on [0, 1): whether the reply can be read, and whether the label moves."""
     if verdict == UNSCORED or read < noise.unscored:
         return None
     label = tuple(Label)[verdict]
     if kind is CheckKind.REPEAT:
         reached = 0.0
-        for other, rate in repeats[label]:
+        for other, rate in moves[label]:
             reached += rate
             if moved < reached:
                 return other
