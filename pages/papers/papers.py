@@ -42,11 +42,11 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
         differ=verdicts.get(DIFFERS, 0), unknown=verdicts.get(UNKNOWN, 0),
     )  # fmt: skip
     for printed in (printed for printed in found.tables if not printed.reason):
-        st.subheader(escaped(headed(printed.title)), anchor=False)
+        st.header(escaped(headed(printed.title)), anchor=False)
         table(printed.frame, f"printed-{printed.title}", FIGURES, rows=20)
         footer(printed.frame, f"{paper}-{printed.title}", run)
     if len(found.others):
-        st.subheader("Systems of this run that the paper does not have", anchor=False)
+        st.header("Systems of this run that the paper does not have", anchor=False)
         st.caption(MEASURES[paper])
         table(
             found.others,
@@ -57,7 +57,7 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
         footer(found.others, f"{paper}-others", run)
     missing = [printed for printed in found.tables if printed.reason]
     if missing:
-        st.subheader("Not on this run", anchor=False)
+        st.header("Not on this run", anchor=False)
         st.markdown("\n".join(f"- {escaped(headed(one.title))}: {escaped(one.reason)}" for one in missing))
     st.header("Where this program departs from the paper", anchor=False)
     rows = pd.DataFrame([{name: getattr(row, name) for name in DEPARTURES} for row in departures(paper)])

@@ -147,7 +147,7 @@ def test_a_packet_has_the_items_of_its_annotator_alone_and_comes_back(lite: Labe
     rows = list(csv.DictReader(io.StringIO(packet.decode("utf-8-sig"))))
     assert [row["label"] for row in rows] == ["", "", ""]
     assert {row["item"] for row in rows} == {task.assignment_id for task in list_tasks(lite, "s", "cem")}
-    filled = packet.decode("utf-8-sig").replace(",,,,,,\r\n", ",ABSENT,,,,,\r\n")
+    filled = packet.decode("utf-8-sig").replace(",,,,,,,\r\n", ",ABSENT,,,,,,\r\n")
     assert import_packet(lite, "s", "cem", "cem.csv", filled.encode(), NOW).stored == 3
     assert {row["annotator"] for row in assignment_rows(lite, "s") if row["label"] == "ABSENT"} == {"cem"}
 

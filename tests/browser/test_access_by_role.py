@@ -267,7 +267,7 @@ def work_as(name: str, page: Page, recorder: Recorder) -> None:
         page.get_by_role("link", name="Studies", exact=True).click()
         page.get_by_text("Packets, for offline work").click()
         for annotator in ("ana", "ben"):
-            settled(page).get_by_label("Annotator", exact=True).click()
+            settled(page).get_by_role("combobox", name="Annotator", exact=True).click()
             page.get_by_role("option", name=annotator).click()
             settled(page)
             recorder.download_all(page)

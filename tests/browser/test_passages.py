@@ -107,8 +107,9 @@ def load_cited_page(folder: Path) -> None:
 
 
 def test_a_miss_of_a_strategy_leads_to_its_answer(demo: Dashboard) -> None:
-    page = demo.open("/retrieval?strategy=bm25")
+    page = demo.open("/retrieval?view=differences")
     expect(page.get_by_text("Each compared with hero, search by search")).to_be_visible()
+    page = demo.open("/retrieval?view=missed&strategy=bm25")
     expect(page.get_by_text("Searches that a strategy missed")).to_be_visible()
     assert page.get_by_test_id("stException").count() == 0
 

@@ -40,6 +40,8 @@ OURS = {
         'caller() if caller is defined else ""',
     },
     "rubric.html": {"part"},
+    "legend.html": {"unmarked"},
+    "documents.html": {"source + 1"},
     "answer_card.html": {'caller() if caller is defined else ""'},
     "position_cards.html": {"nothing_certain"},
     "planted_item.html": {"answer", "expected"},

@@ -184,7 +184,7 @@ class RouteStage(Stage):
             "sources": list(map(asdict, handbooks.sources)), "across": batch.across.record(),
             "options": handbooks.options.record() | {"expansion": expansion}, "encoder": handbooks.encoder,
             "required": batch.required, "quotes": batch.quotes, "system": batch.system_id,
-            "entities": cache.digest(batch.entities) if batch.entities else "", "learn": batch.learn and batch.learn[1],
+            "entities": cache.digest(batch.entities) if batch.entities else "", "learn": batch.learn[1] if batch.learn else "",
             "code": code_digest(*CODE),
         }  # fmt: skip
         return Task(self.name, f"{batch.system_id} {batch.name}", inputs, (batch.out,))

@@ -54,7 +54,7 @@ def test_from_the_first_account_to_a_closed_study_and_a_changed_ledger(typed, ho
         path = tmp_path / f"{name}.csv"
         typed(f"export v1 --packet {name} --out {path}")
         header, *rows = path.read_text(encoding="utf-8-sig").splitlines()
-        filled_in = [header, *(row.removesuffix(",,,,,,") + ",consistent,,,,," for row in rows)]
+        filled_in = [header, *(row.removesuffix(",,,,,,,") + ",consistent,,,,,," for row in rows)]
         path.write_text("\r\n".join(filled_in), encoding="utf-8")
         assert typed(f"import v1 {name} {path}")[1].startswith(
             "8 rows in the file: 8 ratings stored, 0 already stored, 0 without"

@@ -184,7 +184,7 @@ def test_the_page_warns_that_open_browsing_unblinds(folk, as_user: SignIn, monke
 def test_a_packet_completed_offline_is_stored(folk, as_user: SignIn):
     study_of(folk, 2)
     lines = packet_csv(folk, "s", "ana").decode("utf-8-sig").splitlines()
-    filled_in = "\n".join([lines[0], *(f"{line.removesuffix(',,,,,,')},absent,,,,," for line in lines[1:])])
+    filled_in = "\n".join([lines[0], *(f"{line.removesuffix(',,,,,,,')},absent,,,,,," for line in lines[1:])])
     at = as_user("petra", "study")
     at.selectbox(key="packet_of").set_value("ana")
     at.file_uploader(key="packet_in").set_value(("ana.csv", filled_in.encode(), "text/csv"))

@@ -57,7 +57,7 @@ def test_the_preset_has_its_own_instructions_and_the_reasons_after_the_calls(tmp
         "robustness": "medrgb_robustness",
     }  # fmt: skip
     schemas = [body["response_format"]["json_schema"]["schema"] for body in model_server.bodies]
-    orders = {tuple(schema["properties"]) for schema in schemas if schema["title"] == "robustness"}
+    orders = {tuple(schema["properties"]) for schema in schemas if schema.get("title") == "robustness"}
     assert orders == {("documents", "sub_answers", "reasoning", "choice")}
 
 
