@@ -41,6 +41,7 @@ def printed(value: str, below: bool = False) -> PublishedFigure:
         ("0.14", RunFigure(0.20, 0.13, 0.30), (AGREES, "95 % interval")),
         ("0.14", RunFigure(0.20, 0.15, 0.30), (DIFFERS, "95 % interval")),
         ("0.730", RunFigure(0.7304), (AGREES, "3 printed digits")),
+        ("23.6", RunFigure(5.536), (DIFFERS, "1 printed digit")),
         ("102", RunFigure(102.0), (AGREES, "equal counts")),
         ("102", RunFigure(101.0), (DIFFERS, "equal counts")),
     ],

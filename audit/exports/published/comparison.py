@@ -154,11 +154,12 @@ def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     if not published.digits:
         return (AGREES if own.value == target else DIFFERS), "equal counts"
     # The published figure is rounded, so ours is rounded alike before they are compared
+    digits = "1 printed digit" if published.digits == 1 else f"{published.digits} printed digits"
     if float(typed(own.value, published.digits)) == target:
-        return AGREES, f"{published.digits} printed digits"
+        return AGREES, digits
     if has_interval:
         return (AGREES if own.low <= target <= own.high else DIFFERS), "95 % interval"
-    return DIFFERS, f"{published.digits} printed digits"
+    return DIFFERS, digits
 
 
 def comparison_table(
