@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from audit.queries.judge_errors import judge_errors
 from audit.stats.intervals import Floats, Ints, Z
 from audit.stats.latent_positions import JudgeErrors, Partitions, amounts_told, listed, partitions, share_disputed
 from audit.stats.measured_errors import RATED, REPEATS, SECOND, MeasuredErrors
-from audit.store.connection import Connection, arrays, frame, rows
+from audit.store.connection import Connection, arrays, frame, unchanged
 from audit.tables import Column, IntervalNote, Population, TableSpec
 
 FALSE_DISCOVERIES = 0.05
@@ -212,10 +211,10 @@ _last: dict[tuple[object, ...], QuestionEvidence] = {}
 
 def evidence_of(con: Connection, errors: JudgeErrors) -> QuestionEvidence:
     """What labels, and the amounts that the judge cites for them, say of each question with a present pair."""
-    ((path,),) = rows(con, "select path from duckdb_databases() where database_name = current_database()")
-    if path is None:  # in memory
+    store = unchanged(con)
+    if store is None:
         return _evidence(con, errors)
-    key = (path, Path(path).stat().st_mtime_ns, errors)
+    key = (*store, errors)
     kept = _last.get(key)
     if kept is None:
         kept = _evidence(con, errors)

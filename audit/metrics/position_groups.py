@@ -11,8 +11,9 @@ import pandas as pd
 
 from audit.metrics import metric
 from audit.metrics._disputes import Dispute, disputes_on
+from audit.queries.judge_errors import judge_errors
 from audit.queries.lookup import question_number
-from audit.stats.latent_positions import Partitions, best_partition, partitions
+from audit.stats.latent_positions import JudgeErrors, Partitions, best_partition, partitions
 from audit.stats.measured_errors import ASSUMED_ERRORS
 from audit.store.connection import Connection, frame, rows
 from audit.tables import Column, TableSpec
@@ -52,7 +53,7 @@ GROUPS_TABLE = TableSpec(
         Column.named("phase", "{Phase}"), Column.text("state", "Answer"), Column.count("size", "Group size", "{handbooks}"),
         Column.count("inside", "Pairs inside"), Column.count("inside_disagreeing", "Disagreeing inside", "pairs"),
     ),
-    ("A group comes from the judge's labels and the amounts that it cites.",),
+    ("A group comes from the judge's labels, from how often it errs, and from the amounts that it cites.",),
 )  # fmt: skip
 MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}", ())
 
@@ -65,11 +66,11 @@ MATRIX_TABLE = TableSpec("The label of every two {handbooks} on one {question}",
 def position_groups(con: Connection, question_id: str) -> pd.DataFrame:
     """Groups of handbooks that agree on one question.
 
-    The groups are the most probable positions, given the labels of all pairs and how often a judge errs (audit.stats
-    .latent_positions). So one doubtful verdict splits no large group, and the pairs that disagree inside a group are counted. Two
-    handbooks that disagree are kept apart all the same where their answers state the differing amounts that the judge cites.
-    Handbooks that agree are next to each other. Between two answering handbooks, a pair that is unscored, was not asked, or was
-    judged absent is not evidence: it neither joins nor separates them.
+    The groups are the most probable positions, given the labels of all pairs and how often the judge errs (audit.queries
+    .judge_errors, audit.stats.latent_positions). So one doubtful verdict splits no large group, and pairs that disagree inside a
+    group are counted. Two handbooks that disagree are kept apart all the same where their answers state the differing amounts
+    that the judge cites. Handbooks that agree are next to each other. Between two answering handbooks, a pair that is unscored,
+    was not asked, or was judged absent is not evidence: it neither joins nor separates them.
 
     One row per handbook of the run, answering ones first, in the order of the matrix, then those that do not address the
     question, then those whose answer could not be read, then those that were not asked:
@@ -101,17 +102,19 @@ def doubted_groups(con: Connection, question_id: str) -> tuple[pd.DataFrame, How
     """The table of `position_groups`, and how sure its groups are."""
     question = {"question": question_number(con, question_id)}
     labels, disputes = matrix(con, question_id).to_numpy(dtype=object), disputes_on(con, question["question"])
-    return in_groups(frame(con, GROUPS_SQL, question), labels, disputes)
+    return in_groups(frame(con, GROUPS_SQL, question), labels, disputes, judge_errors(con).errors)
 
 
-def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] = ()) -> tuple[pd.DataFrame, HowSure]:
+def in_groups(
+    table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute], errors: JudgeErrors
+) -> tuple[pd.DataFrame, HowSure]:
     """A table of handbooks (handbook_id, organ, center, phase, answer, state) with their groups, as `position_groups` has it.
 
     labels    handbooks x handbooks, in the order of the table: the values of `matrix`
     disputes  the pairs that disagree; without them the labels alone make the groups
     """
     answering = np.flatnonzero(table["state"].to_numpy() == ANSWERS)
-    order, group, found = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes)
+    order, group, found = _seriated(table.iloc[answering], labels[np.ix_(answering, answering)], disputes, errors)
     grouped = table.assign(group=pd.Series(group + 1, index=answering, dtype="Int64").reindex(table.index))
     others = [np.flatnonzero(table["state"].to_numpy() == state) for state in (NOT_ADDRESSED, UNREAD, NOT_ASKED)]
     grouped["size"] = grouped["group"].map(grouped["group"].value_counts()).astype("Int64")
@@ -120,10 +123,10 @@ def in_groups(table: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute] =
     return ordered, HowSure(table["handbook_id"].iloc[answering].tolist(), found)
 
 
-def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute]) -> Seriation:
-    by_labels = seriate(labels)
+def _seriated(answering: pd.DataFrame, labels: Labels, disputes: Sequence[Dispute], errors: JudgeErrors) -> Seriation:
+    by_labels = seriate(labels, errors)
     apart = _kept_apart(answering, by_labels.position_group, disputes)
-    return seriate(labels, apart) if apart else by_labels
+    return seriate(labels, errors, apart) if apart else by_labels
 
 
 def _kept_apart(answering: pd.DataFrame, groups: Numbers, disputes: Sequence[Dispute]) -> list[tuple[int, int]]:
@@ -221,7 +224,7 @@ class Seriation(NamedTuple):
     found: Partitions
 
 
-def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriation:
+def seriate(labels: Labels, errors: JudgeErrors = ASSUMED_ERRORS, apart: Collection[tuple[int, int]] = ()) -> Seriation:
     """The order and the position groups of the handbooks that answer one question, from the square matrix of their labels.
 
     The groups are the most probable partition (audit.stats.latent_positions); the order is the optimal leaf order of a tree in
@@ -237,7 +240,7 @@ def seriate(labels: Labels, apart: Collection[tuple[int, int]] = ()) -> Seriatio
     from scipy.spatial.distance import squareform
 
     disagrees = np.where(np.isin(labels, DISAGREEING), 1.0, np.where(np.isin(labels, PRESENT_LABELS), 0.0, np.nan))
-    evidence = ASSUMED_ERRORS.evidence(disagrees)
+    evidence = errors.evidence(disagrees)
     for a, b in apart:
         evidence[a, b] = evidence[b, a] = -count * KEPT_APART
     np.fill_diagonal(evidence, 0.0)

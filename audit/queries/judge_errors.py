@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audit.stats.measured_errors import REPEATS, SECOND, MeasuredErrors, errors_by_two_readings, measured_errors
-from audit.store.connection import Connection, frame, rows
+from audit.store.connection import Connection, frame, rows, unchanged
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS, CheckKind, sql_list
 
 # A pair that raters disagree about counts in parts; people who find no answer see no disagreement either
@@ -54,6 +54,10 @@ from called
 """
 
 
+_known: dict[tuple[str, int], MeasuredErrors] = {}
+"""Those of each store as it was last written: every question's positions need them, and a large run takes a second."""
+
+
 def judge_errors(con: Connection) -> MeasuredErrors:
     """The judge's two error rates on present pairs of the run.
 
@@ -61,6 +65,15 @@ def judge_errors(con: Connection) -> MeasuredErrors:
     rated agreements: a few ratings do not prove that a judge never errs. Without a rating, pairs that a second judge read too
     take their place; without these, pairs that the judge was asked about once more (audit.stats.measured_errors).
     """
+    store = unchanged(con)
+    if store is None:
+        return _judge_errors(con)
+    if store not in _known:
+        _known[store] = _judge_errors(con)
+    return _known[store]
+
+
+def _judge_errors(con: Connection) -> MeasuredErrors:
     table = frame(con, VERDICTS).astype(float)
     found = measured_errors(*(table[name].to_numpy() for name in ("weight", "disagreeing", "called")))
     for source, sql in READ_TWICE.items():

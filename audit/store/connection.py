@@ -89,6 +89,12 @@ def arrays(con: Connection, sql: str, parameters: Mapping[str, Any] | None = Non
     return con.cursor().execute(sql, dict(parameters or {})).fetchnumpy()
 
 
+def unchanged(con: Connection) -> tuple[str, int] | None:
+    """The open store and when it was last written: what follows from it alone may be kept by this. None where it may change."""
+    ((path, read_only),) = rows(con, "select path, readonly from duckdb_databases() where database_name = current_database()")
+    return (path, Path(path).stat().st_mtime_ns) if path is not None and read_only else None
+
+
 def append(con: Connection, table: str, columns: Mapping[str, Any], stored: str = "*") -> None:
     """Insert equally long columns into `table` by name; texts become the table's own types (enums included).
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from audit.metrics.position_groups import seriate
+from audit.stats.latent_positions import JudgeErrors
 
 WORDS = {
     "=": "CONSISTENT",
@@ -26,8 +27,8 @@ def square(rows):
     return labels
 
 
-def members(labels):
-    order, group, _ = seriate(labels)
+def members(labels, **errors):
+    order, group, _ = seriate(labels, **errors)
     assert sorted(order.tolist()) == list(range(len(labels)))
     return {frozenset(np.flatnonzero(group == number).tolist()) for number in set(group.tolist())}
 
@@ -73,6 +74,19 @@ def test_nothing_known_keeps_nobody_apart():
 
 def test_one_contradiction_splits_two_handbooks():
     assert members(square("!")) == sets({0}, {1})
+
+
+def test_a_judge_that_errs_often_splits_off_nobody_for_two_verdicts_and_one_that_never_errs_does():
+    #                    eight handbooks; the last disagrees with two of the seven others
+    labels = square("""= = = = = = /
+                         = = = = = /
+                           = = = = =
+                             = = = =
+                               = = =
+                                 = =
+                                   =""")
+    assert len(members(labels, errors=JudgeErrors(false=0.3, missed=0.15))) == 1
+    assert sets({7}) < members(labels, errors=JudgeErrors(false=0.001, missed=0.45))
 
 
 def test_every_group_is_contiguous_in_the_order_and_numbered_along_it():
