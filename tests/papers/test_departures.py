@@ -21,7 +21,7 @@ from audit.papers.departures import CITATIONS, Departure, Paper, departures, dep
 from audit.pipeline.corpus.extraction.engines import ENGINES
 from audit.pipeline.generation.model_generator import load_answer_prompt
 from audit.pipeline.generation.system_answers import FORMS
-from audit.pipeline.judging.parse import load_prompts
+from audit.pipeline.judging.parse import CENTERS, PAIR_FIELDS, load_prompts
 from audit.pipeline.llm.prompts import Prompt
 from audit.pipeline.retrieval.across.entities import read_entity_terms
 from audit.pipeline.retrieval.across.settings import PUBLISHED_FEATURES, CrossSourceSettings
@@ -137,7 +137,9 @@ def judges_prompt(trial: Trial) -> bool:
     asked = trial.config("paper", f'[judge]\ntemplates = "{folder}"\n').judge
     prompt = load_prompts(asked.templates)[asked.protocol]
     answer = load_answer_prompt(trial.template("answer", "{question}\n{passages}"))
-    return prompt.names("center_a") and not prompt.delimited and not answer.delimited
+    (trial.folder / "label_first.md").write_text((folder / "label_first.md").read_text().replace("none", "none\nreply: text"))
+    free = load_prompts(folder)["label_first"].call("m", "q", dict.fromkeys((*PAIR_FIELDS, *CENTERS), "x"))
+    return prompt.names("center_a") and not prompt.delimited and not answer.delimited and free.in_text
 
 
 def own_vocabulary(trial: Trial) -> bool:

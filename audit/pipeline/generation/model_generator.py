@@ -106,7 +106,7 @@ def answer_task(
         FORM.name,
         items,
         calls_of,
-        is_read=lambda _, reply: read_answer_reply(reply)[0] is not None,
+        is_read=lambda call, reply: read_answer_reply(reply, in_text=call.in_text)[0] is not None,
         tokens={FORM.purpose: REPLY_TOKENS},
         settings={"context": context},
         unit="handbooks",
@@ -123,7 +123,7 @@ def model_answers(task: AnswerTask, replies: Replies, summary: GenerationSummary
 
 
 def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: AnswerTask) -> Record:
-    text, reason = read_answer_reply(reply)
+    text, reason = read_answer_reply(reply, in_text=task.prompts[FORM.purpose].in_text)
     # Only the agreed words are an absence; it is never inferred from other wording, nor assumed where more words follow
     absence = canonical_absence(text) if text else None
     if says_absence_and_more(text):
@@ -142,9 +142,15 @@ def _record(question: GroundedQuestion, evidence: Evidence, reply: Reply, task: 
     return answer_record(question, evidence, absence or text, method=method, unread_reason=reason, usage=known)
 
 
-def read_answer_reply(reply: Reply) -> tuple[str | None, str | None]:
-    """(answer, None), or (None, why the reply is unparseable): an unparseable reply is not an absence."""
-    read, reason = read_reply(AnswerReply, reply).only(NO_ANSWER)
+def read_answer_reply(reply: Reply, *, in_text: bool = False) -> tuple[str | None, str | None]:
+    """(answer, None), or (None, why the reply is unparseable): an unparseable reply is not an absence.
+
+    in_text  the prompt asked for plain words, so a text without an object is the answer
+    """
+    reading = read_reply(AnswerReply, reply)
+    if in_text and (words := answer_in(reading.plain_words, MAX_ANSWER)):
+        return words, None
+    read, reason = reading.only(NO_ANSWER)
     if read is None:
         return None, reason
     return (read.answer, None) if read.answer else (None, NO_ANSWER)

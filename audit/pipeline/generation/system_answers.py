@@ -221,7 +221,7 @@ def system_task(
         prompt.name,
         items,
         calls_of,
-        is_read=lambda _, reply: read_system_reply(reply).reason is None,
+        is_read=lambda call, reply: read_system_reply(reply, in_text=call.in_text).reason is None,
         tokens={purpose: REPLY_TOKENS},
         settings={"temperature": system.temperature, "context": context},
         system=system,
@@ -240,9 +240,15 @@ class SystemReply:
     reason: str | None = None
 
 
-def read_system_reply(reply: Reply) -> SystemReply:
-    """An answer, a refusal (`declined` is true, or the text begins by declining), or why neither could be read."""
-    read, reason = read_reply(SystemAnswerReply, reply).only(NO_ANSWER)
+def read_system_reply(reply: Reply, *, in_text: bool = False) -> SystemReply:
+    """An answer, a refusal (`declined` is true, or the text begins by declining), or why neither could be read.
+
+    in_text  the prompt asked for plain words, so a text without an object is the answer
+    """
+    reading = read_reply(SystemAnswerReply, reply)
+    if in_text and (words := answer_in(reading.plain_words, 2 * MAX_ANSWER)):
+        return SystemReply(words, declines(words))
+    read, reason = reading.only(NO_ANSWER)
     if read is None or not (read.answer or read.declined):
         return SystemReply(reason=reason or NO_ANSWER)
     return SystemReply(read.answer or None, read.declined or declines(read.answer))
@@ -273,17 +279,17 @@ class SystemSummary(Summary):
 
 def system_answers(task: SystemTask, replies: Replies, summary: SystemSummary) -> Iterator[Record]:
     """The records of system_answers.jsonl from the replies to a task's calls; `summary` counts them and missing replies."""
-    for question, _, reply in task.results(replies):
+    for question, call, reply in task.results(replies):
         if reply is None:
             summary.count(not_asked=1)
             continue
-        record = _record(task.system, question, reply)
+        record = _record(task.system, question, reply, in_text=call.in_text)
         summary.count_record(record)
         yield record
 
 
-def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply) -> Record:
-    read = read_system_reply(reply)
+def _record(system: AnsweringSystem, question: SystemQuestion, reply: Reply, *, in_text: bool) -> Record:
+    read = read_system_reply(reply, in_text=in_text)
     cited = dict.fromkeys(cited_numbers(read.text or "")) if question.passages else {}
     return {
         "question_id": question.query.question_id,

@@ -17,12 +17,14 @@ from pydantic import Field
 
 from audit.pipeline.llm.calls import CUT, Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
-from audit.pipeline.llm.reply_models import GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
+from audit.pipeline.llm.reply_models import FAULTY, GOES_ON, ReplyModel, ReplyReading, cleaned, faulty, read_reply, spelled
 from audit.pipeline.llm.reply_text import (
+    REASON_NAMES,
     clean_text,
     no_own_words,
     opens_object,
     says_more,
+    stated_line,
     stated_term,
     visible,
     words_of,
@@ -81,6 +83,18 @@ def _topic(value: Any) -> str | None:
     return None if topic is None or plain(topic) in EMPTY_WORDS else topic
 
 
+# What other prompts call the fields, those of a text in lines too
+LABEL_NAMES = ("classification", "label", "verdict", "answer")
+TOPIC_NAMES, SIGNIFICANCE_NAMES = ("topic", "divergence topic"), ("significance", "clinical significance")
+OTHER_NAMES: dict[str, str] = {
+    plain(name): field
+    for field, names in {
+        "classification": LABEL_NAMES, "divergence_topic": TOPIC_NAMES, "clinical_significance": SIGNIFICANCE_NAMES,
+        "reasoning": REASON_NAMES,
+    }.items()
+    for name in names
+}  # fmt: skip
+
 Classification = Annotated[Label | Literal["UNSURE"], faulty(_label)]
 Quote = Annotated[Annotated[str, Field(max_length=MAX_QUOTE)] | None, faulty(lambda value: clean_text(value, MAX_TEXT))]
 Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
@@ -89,7 +103,7 @@ Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
 class PresenceReply(ReplyModel):
     """Whether an answer addresses its question."""
 
-    keys = ("addressed",)
+    keys, other_names = ("addressed",), {"answer": "addressed", "classification": "addressed"}
     addressed: Annotated[
         Literal["YES", "NO"], spelled(lambda value: visible(value).strip().upper() if isinstance(value, str) else None)
     ]
@@ -100,7 +114,7 @@ class PresenceReply(ReplyModel):
 class VerdictReply(ReplyModel):
     """The label with its reasons: the words that it rests on, why advice differs, and how much that matters."""
 
-    keys = ("classification",)
+    keys, other_names = ("classification",), OTHER_NAMES
     reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_TEXT)]
     quote_a: Quote
     quote_b: Quote
@@ -138,7 +152,7 @@ class LabelReply(ReplyModel):
 class DetailsReply(ReplyModel):
     """What two answers disagree on, and how much that matters; None where a reply has no usable value."""
 
-    keys = ("divergence_topic", "clinical_significance")
+    keys, other_names = ("divergence_topic", "clinical_significance"), OTHER_NAMES
     divergence_topic: Annotated[Topic, faulty(_topic)]
     clinical_significance: Annotated[Significance, faulty(_term_of(SIGNIFICANCE_SPELLINGS))]
 
@@ -172,11 +186,9 @@ def load_prompts(folder: Path | None = None) -> dict[str, Prompt]:
 
 
 # A field of an object that is broken elsewhere: complete, and neither escaped, as in a text on it, nor followed by more words.
-FIELD = r"""[{{,"]\s*"{name}"\s*:\s*"([A-Za-z]+)"\s*(?=,\s*"|,?\s*\}}|,?\s*\Z)"""
-LABEL_FIELD, ADDRESSED_FIELD = (re.compile(FIELD.format(name=name)) for name in ("classification", "addressed"))
-LABEL_NAMES = ("classification", "label", "verdict", "answer")
+FIELD = r"""(?i:[{{,"]\s*"(?:{name})")\s*:\s*"([A-Za-z]+)"\s*(?=,\s*"|,?\s*\}}|,?\s*\Z)"""
+LABEL_FIELD, ADDRESSED_FIELD = (re.compile(FIELD.format(name=name)) for name in ("classification|label|verdict", "addressed"))
 STATEMENT_NAMES = (*LABEL_NAMES, *(f"final {name}" for name in LABEL_NAMES))
-DETAIL_NAMES = ("significance", "clinical significance", "topic", "divergence topic")
 ADDRESSED_NAMES = ("addressed", "answer", "final answer")
 # In prose only the words of the vocabulary: "agree" and "missing" are words of any sentence.
 LABEL_WORDS: dict[str, str] = {plain(label): label for label in (*LABELS, UNSURE)}
@@ -215,7 +227,7 @@ def _stated_verdict(reply: Reply, template: str) -> Verdict:
     if reading.reason:
         return _unscored(reading.reason)
     if reading.unread:
-        several = any(len(_labels_in_capitals(value["classification"])) > 1 for value in reading.unread)
+        several = any(len(_labels_in_capitals(str(value["classification"]))) > 1 for value in reading.unread)
         return _unscored(SEVERAL if several else NO_LABEL)
     if not reading.values:
         return _verdict_from_text(reading)
@@ -268,10 +280,12 @@ def is_readable(call: Call, reply: Reply) -> bool:
 
 
 def _verdict_from_text(reading: ReplyReading[VerdictReply]) -> Verdict:
-    """The one label in a text without a usable object; the other fields stay empty."""
+    """The one label in a text without a usable object, and of a text in lines what they state: topic, significance, reasons."""
     label, parse = _from_text(reading, LABEL_FIELD, SPELLINGS, STATEMENT_NAMES, LABEL_WORDS)
     if label is not None:
-        return _abstained(parse) if label == UNSURE else Verdict(str(label), parse=parse)
+        names = {"divergence_topic": TOPIC_NAMES, "clinical_significance": SIGNIFICANCE_NAMES, "reasoning": REASON_NAMES}
+        stated = {field: stated_line(reading.text, own) for field, own in names.items()} if parse is Parse.PROSE else {}
+        return _verdict(VerdictReply.model_validate({**stated, "classification": label}, context=FAULTY), parse)
     if reading.cut:
         return _unscored(CUT)
     named = len(_labels_in_capitals(reading.text))
@@ -289,12 +303,12 @@ def _from_text(
         certain = len(terms) == 1 and not (reading.objects or says_more(after))
         return (terms.pop() if certain else None), Parse.LABEL
     # What a text that was cut off would have said next, nobody knows.
-    return (None if reading.cut else stated_term(text, names, DETAIL_NAMES, words)), Parse.PROSE
+    return (None if reading.cut else stated_term(text, names, (*TOPIC_NAMES, *SIGNIFICANCE_NAMES), words)), Parse.PROSE
 
 
-def _labels_in_capitals(value: Any) -> set[Label]:
+def _labels_in_capitals(text: str) -> set[Label]:
     """The labels that a text has in capitals: in running text "consistent" and "absent" are ordinary words."""
-    return {label for label in LABELS if re.search(rf"\b{label}\b", value)} if isinstance(value, str) else set()
+    return {label for label in LABELS if re.search(rf"\b{label}\b", text)}
 
 
 def _verdict(value: VerdictReply, parse: Parse) -> Verdict:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -30,13 +30,20 @@ class Call:
 
     `body` is the JSON body (model, messages, response_format, temperature, max_tokens, ...). Calls with the same `group`, the
     question's id, stay on one endpoint and in one shard, so its prefix cache helps. `repeat` numbers deliberate repeats
-    of the same body. `purpose` is the step of the protocol: absence, structured, label, extract.
+    of the same body. `purpose` is the step of the protocol: absence, structured, label, extract. `schema` is what its reply is
+    read as, also where the request does not ask for it.
     """
 
     body: Mapping[str, Any]
     group: str
     purpose: str
     repeat: int = 0
+    schema: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def in_text(self) -> bool:
+        """Whether its reply may be plain words: the request binds it to no schema."""
+        return "response_format" not in self.body
 
     @property
     def instructions(self) -> str:

@@ -2,6 +2,7 @@
 
 A paper's own prompt has no such tags. A template with the line `delimiters: none` in its front matter is taken as it is. That is
 less safe, because a text can pose as an instruction: the prompt's name says so wherever it is shown, and no template here is so.
+With the line `reply: text` no schema is sent, and the reply has the form that the prompt asks for: words, or JSON of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ INCLUDE = re.compile(r"\{include:(\w+)\}")
 FIELD = re.compile(r"\{(\w+)\}")
 WITHOUT_DELIMITERS = {"delimiters": "none"}
 """The line of the front matter of a template whose texts stand between no tags."""
+REPLY_IN_TEXT = "text"
+"""The value of `reply` in the front matter of a template whose replies are bound to no schema."""
 FIELD_IN_TAGS = r"<([a-z]\w*)>\s*\{%s\}\s*</\1>"
 
 MAX_MAX_TOKENS = 100_000
@@ -63,6 +66,7 @@ class Prompt:
 
     thinking  tokens in which the model may think before its reply, on top of `max_tokens` (AUDIT_JUDGE_THINKING)
     delimited False for a template with `delimiters: none`
+    in_text   True for one with `reply: text`
     """
 
     name: str
@@ -74,6 +78,7 @@ class Prompt:
     temperature: float = 0
     thinking: int = 0
     delimited: bool = True
+    in_text: bool = False
 
     @property
     def digest(self) -> str:
@@ -81,14 +86,16 @@ class Prompt:
         # The version in the front matter is for people: a text may change without it.
         # Without a temperature of 0, so journals written before it could be set are still resumed.
         warmth = [self.temperature] if self.temperature else []
-        content = json.dumps([self.system, self.user, self.max_tokens, self.form.schema, *warmth], sort_keys=True)
+        schema = None if self.in_text else self.form.schema
+        content = json.dumps([self.system, self.user, self.max_tokens, schema, *warmth], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @property
     def title(self) -> str:
         """Name, version and digest, as records name it."""
         thinking = f", thinking in {self.thinking} tokens" if self.thinking else ""
-        return f"{self.name}-{self.version}@{self.digest}{'' if self.delimited else ', without delimiters'}{thinking}"
+        kind = f"{'' if self.delimited else ', without delimiters'}{', reply in text' if self.in_text else ''}"
+        return f"{self.name}-{self.version}@{self.digest}{kind}{thinking}"
 
     def names(self, field: str) -> bool:
         """Whether a text is filled in."""
@@ -103,7 +110,7 @@ class Prompt:
         """The prompt in full, as the manifest of a release has it (`audit.release.handbook_kinds.PROMPT`)."""
         return {
             "prompt": self.title, "used_for": used_for, "system": self.system, "user": self.user,
-            "max_tokens": self.max_tokens, "temperature": self.temperature, "schema": self.form.schema,
+            "max_tokens": self.max_tokens, "temperature": self.temperature, "schema": {} if self.in_text else self.form.schema,
         }  # fmt: skip
 
     def call(self, model: str, group: str, texts: Mapping[str, str], repeat: int = 0) -> Call:
@@ -111,19 +118,17 @@ class Prompt:
         # All fields in one pass: a text may contain something like {field} itself.
         user = FIELD.sub(lambda match: escaped(texts[match[1]]), self.user)
         instructions = [{"role": "system", "content": self.system}] if self.system else []
+        bound = {"type": "json_schema", "json_schema": {"name": self.name, "strict": True, "schema": self.form.schema}}
         body: dict[str, Any] = {
             "model": model,
             "messages": [*instructions, {"role": "user", "content": user}],
             # 0 for a judge: the same pair should get the same verdict; `repeat` measures how far that holds.
             "temperature": self.temperature,
             "max_tokens": self.reply_tokens,
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": self.name, "strict": True, "schema": self.form.schema},
-            },
+            **({} if self.in_text else {"response_format": bound}),
             **thinking_fields(self.thinking),
         }
-        return Call(body, group, self.form.purpose, repeat)
+        return Call(body, group, self.form.purpose, repeat, self.form.schema)
 
 
 def load_template(form: PromptForm, package: str, folder: Path | None = None) -> Prompt:
@@ -182,7 +187,12 @@ def _prompt_from(
     max_tokens = front.get("max_tokens", "")
     if not max_tokens.isdigit() or not 1 <= int(max_tokens) <= MAX_MAX_TOKENS:
         raise _template_error(where, f"max_tokens is '{max_tokens}', but must be a number from 1 to {MAX_MAX_TOKENS}")
-    return Prompt(form.name, front.get("version", "0"), system, user.strip(), int(max_tokens), form, delimited=delimited)
+    if front.get("reply", REPLY_IN_TEXT) != REPLY_IN_TEXT:
+        raise _template_error(where, f"reply is '{front['reply']}'; allowed: {REPLY_IN_TEXT}, or no such line")
+    return Prompt(
+        form.name, front.get("version", "0"), system, user.strip(), int(max_tokens), form, delimited=delimited,
+        in_text="reply" in front,
+    )  # fmt: skip
 
 
 def _read_template(name: str, home: Traversable, folder: Path | None) -> tuple[dict[str, str], str, str]:

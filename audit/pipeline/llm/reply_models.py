@@ -5,7 +5,7 @@ A task declares its reply once, as a `ReplyModel`: the schema that a server gets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import getitem
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
@@ -17,12 +17,14 @@ from audit.pipeline.llm.reply_text import (
     JsonMatch,
     clean_text,
     json_objects,
+    opens_object,
     relaxed_json,
     repaired_object,
     says_more,
     texts_of,
     unreadable_reason,
     whole_object,
+    without_fences,
     without_thinking,
     words_of,
 )
@@ -39,6 +41,7 @@ class ReplyModel(BaseModel):
     """What a reply contains: its fields in the order in which a model writes them.
 
     keys           an object of a text is this reply if it has one of these fields, of `key_type`; without keys, any object is
+    other_names    plain spelling -> field: what models of other prompts call it; case, spaces and hyphens never matter
     repairable     False where a task has rules of its own for broken objects
     thinks_inside  whether some models put their thinking into a field
     """
@@ -46,6 +49,7 @@ class ReplyModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     keys: ClassVar[tuple[str, ...]] = ()
     key_type: ClassVar[type] = object
+    other_names: ClassVar[Mapping[str, str]] = {}
     repairable: ClassVar[bool] = True
     thinks_inside: ClassVar[bool] = False
 
@@ -53,6 +57,16 @@ class ReplyModel(BaseModel):
     def recognises(cls, value: Mapping[str, Any]) -> bool:
         """Whether an object of a text is meant as this reply."""
         return not cls.keys or any(key in value and isinstance(value[key], cls.key_type) for key in cls.keys)
+
+    @classmethod
+    def with_own_names(cls, value: Mapping[str, Any]) -> dict[str, Any]:
+        """An object under the names of the fields; where two of its names mean one field and differ, both values as a list."""
+        fields = {plain(name): name for name in cls.model_fields} | dict(cls.other_names)
+        named: dict[str, list[Any]] = {}
+        for name, part in value.items():
+            parts = named.setdefault(fields.get(plain(name), name), [])
+            parts.extend([] if part in parts else [part])
+        return {name: parts[0] if len(parts) == 1 else parts for name, parts in named.items()}
 
     @classmethod
     def schema_to_send(cls) -> dict[str, Any]:
@@ -64,7 +78,8 @@ class ReplyModel(BaseModel):
     @classmethod
     def _known_fields(cls, value: Any, info: ValidationInfo) -> Any:
         if info.context == FAULTY and isinstance(value, Mapping):
-            return {name: value.get(name) for name in cls.model_fields}
+            own = cls.with_own_names(value)
+            return {name: own.get(name) for name in cls.model_fields}
         return value
 
 
@@ -144,6 +159,11 @@ class ReplyReading(Generic[M]):
         """Whether words follow the last object: they may take back what it says."""
         return says_more(self.after)
 
+    @property
+    def plain_words(self) -> str:
+        """The whole text, where it has no object and was not cut; else empty."""
+        return "" if self.reason or self.cut or self.objects or opens_object(self.text) else without_fences(self.text)
+
     def only_verdict(self, missing: str) -> tuple[M | None, str | None]:
         """The same as `only` for a verdict, which what follows may take back."""
         value, reason = self.only(missing)
@@ -172,14 +192,14 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
         text = without_thinking(text)
     whole = whole_object(text)
     matches = json_objects(text) if whole is None else [JsonMatch(whole, "")]
-    found = [match.value for match in matches if model.recognises(match.value)]
+    found = _recognised(model, matches)
     if not found and whole is not None and len(whole) == 1 and _read(asked, inner := next(iter(whole.values())), None):
         # An object under a name of the model's own
         found = [inner]
     after, comments = matches[-1].after if matches else "", ""
     if not (found or cut):
         relaxed, comments = relaxed_json(text)
-        found = [match.value for match in json_objects(relaxed) if model.recognises(match.value)]
+        found = _recognised(model, json_objects(relaxed))
         after = text.rpartition("}")[2] if found else after
     repaired = repaired_object(text) if model.repairable and not (found or cut) else None
     if repaired is not None and _read(asked, repaired, None):
@@ -196,6 +216,12 @@ def read_reply(model: type[M], reply: Reply, asked: type[ReplyModel] | None = No
         text=text,
         after=after,
     )
+
+
+def _recognised(model: type[M], matches: Iterable[JsonMatch]) -> list[Mapping[str, Any]]:
+    """The objects that are meant as this reply, under its names."""
+    named = (model.with_own_names(match.value) for match in matches)
+    return [value for value in named if model.recognises(value)]
 
 
 def _is_disputed(value: Mapping[str, Any], comments: str, model: type[ReplyModel]) -> bool:

@@ -51,6 +51,8 @@ WRAPPED = re.compile("|".join(PAIRS + ELEMENTS))
 BOX = re.compile(r"\\(?:boxed|text)\{")
 LINE_MARKS = re.compile(r"^(?:[#>•-]+\s+)+")
 SENTENCE_END = (".", "!")
+REASON_NAMES = ("reasoning", "reason", "reasons", "explanation", "rationale", "justification")
+"""What the reasons may call themselves that a text gives after what it states."""
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -213,7 +215,7 @@ def stated_term(text: str, names: Iterable[str], details: Iterable[str], terms: 
     """The one term that a text without an object states; None wherever that is not beyond doubt.
 
     names    what a statement may call itself before a colon or `=`: "label", "final answer"
-    details  names of lines that may follow it
+    details  names of lines that may follow it, beside REASON_NAMES, whose lines may go on to the end
     terms    plain spelling -> term; a term that two spellings have is stated by either
 
     Prose may deny, weigh, suppose or take back a term in words of any kind. So the text is the term, or one line states it
@@ -230,9 +232,27 @@ def stated_term(text: str, names: Iterable[str], details: Iterable[str], terms: 
     before, after = lines[:place], lines[place + 1 :]
     if before and not before[-1].endswith(SENTENCE_END):
         return None
-    if any(_value_of(line, details) is None for line in after) or any(words_of(line) & terms.keys() for line in before + after):
+    own = _without_reasons(after)
+    if any(_value_of(line, details) is None for line in own) or any(words_of(line) & terms.keys() for line in before + after):
         return None
     return terms.get(plain(value)) if value.replace(" ", "").isalpha() else None
+
+
+def _without_reasons(lines: list[str]) -> list[str]:
+    """The lines before the one that begins the reasons."""
+    return lines[: next((n for n, line in enumerate(lines) if _value_of(line, REASON_NAMES) is not None), len(lines))]
+
+
+def stated_line(text: str, names: Iterable[str], *, closes: bool = False) -> str | None:
+    """The value of the one line `name: value` with one of these names; None where no line has one, or lines have several.
+
+    closes  nothing but reasons may follow it: other words may take it back
+    """
+    lines = [line for line in map(unwrapped, without_fences(text).splitlines()) if line]
+    stated = [(place, value) for place, line in enumerate(lines) if (value := _value_of(line, names)) is not None]
+    if len({value for _, value in stated}) != 1 or (closes and _without_reasons(lines[stated[-1][0] + 1 :])):
+        return None
+    return stated[0][1]
 
 
 def _value_of(line: str, names: Iterable[str]) -> str | None:

@@ -155,6 +155,12 @@ def test_thinking_is_not_part_of_the_answer(text):
     assert read_answer_reply(reply(text)) == ("Yes [1].", None)
 
 
+def test_where_the_prompt_asks_for_plain_words_they_are_the_answer():
+    assert read_answer_reply(reply("Yes, after three months [1]."), in_text=True) == ("Yes, after three months [1].", None)
+    assert read_answer_reply(reply("Yes, after three months [1].")) == (None, "no answer")
+    assert read_answer_reply(reply(answer_json("Yes [1].")), in_text=True) == ("Yes [1].", None)
+
+
 def test_an_absence_needs_no_citation():
     summary = GenerationSummary()
     for text in ("Yes [1].", "Yes.", "NOT ADDRESSED"):

@@ -52,6 +52,18 @@ def test_the_field_and_the_words_both_tell_a_refusal() -> None:
     assert read(answer="", declined=True) == SystemReply(None, True)
 
 
+def test_where_the_prompt_asks_for_plain_words_they_are_the_answer() -> None:
+    def plain(text: str, outcome: str = ANSWERED) -> SystemReply:
+        return read_system_reply(Reply("k", outcome, text=text), in_text=True)
+
+    assert plain("<think>Hm.</think>Yes, of course.") == SystemReply("Yes, of course.", False)
+    assert plain("I'm sorry, but I cannot answer this.") == SystemReply("I'm sorry, but I cannot answer this.", True)
+    assert plain('{"answer": "Yes.", "declined": false}') == SystemReply("Yes.", False)
+    assert plain("Yes, of cou", CUT) == SystemReply(reason="cut")
+    assert plain('{"answer": "Yes", ') == SystemReply(reason="no answer"), "half an object is neither"
+    assert plain("") == SystemReply(reason="empty")
+
+
 def test_a_reply_without_an_answer_is_unread() -> None:
     assert read(answer="", declined=False) == SystemReply(reason="no answer")
     assert read(text="Yes, of course.") == SystemReply(reason="no answer")

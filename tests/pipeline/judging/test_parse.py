@@ -46,6 +46,7 @@ LABELLED = [
     ("```\nABSENT\n```",                                                                "ABSENT",        "prose"),
     ("They name 6 and 8 weeks.\n\n**Final answer:** `DIVERGENT`",                       "DIVERGENT",     "prose"),
     ('"classification": "CONTRADICTORY"',                                               "CONTRADICTORY", "prose"),
+    ("Label: DIVERGENT\nReasoning: They differ in weeks.\nB asks for longer rest.",      "DIVERGENT",     "prose"),
     ("## Verdict = (COMPLEMENTARY)\n- Topic: weeks without driving\n- Significance: low", "COMPLEMENTARY", "prose"),
 ]  # fmt: skip
 
@@ -71,6 +72,7 @@ UNREADABLE = [
     ("Verdict: DIVERGENT would overstate it.",                                          "label in running text"),
     ("Nobody should write\nVerdict: DIVERGENT",                                          "label in running text"),
     ("Verdict: DIVERGENT\nOr rather, I take that back.",                                 "label in running text"),
+    ("Label: DIVERGENT\nReasoning: They differ, or are CONSISTENT after all.",            "several labels"),
     ("Verdict: DIVERGENT\nVerdict: unsure",                                              "label in running text"),
     ("They are hardly divergent.\nVerdict: DIVERGENT",                                   "label in running text"),
     ("Is it CONSISTENT? It is.\nVerdict: DIVERGENT",                                     "several labels"),
@@ -106,6 +108,14 @@ def test_a_reply_with_a_label_is_read(text, label, parse):
 def test_a_reply_without_a_label_is_unscored_with_the_reason(text, reason):
     verdict = read_verdict(said(text), "structured")
     assert (verdict.label, verdict.parse, verdict.reason) == (None, "none", reason)
+
+
+def test_what_a_text_states_in_lines_beside_its_label_is_kept():
+    text = "CLASSIFICATION: divergent\nTOPIC: weeks without driving\nSIGNIFICANCE: high\nEXPLANATION: Six weeks, not eight."
+    verdict = read_verdict(said(text), "label_first")
+    assert (verdict.label, verdict.topic, verdict.significance, verdict.reasoning, verdict.parse) == (
+        "DIVERGENT", "weeks without driving", "high", "Six weeks, not eight", "prose",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("outcome", [REFUSED, FAILED])

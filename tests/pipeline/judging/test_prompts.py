@@ -169,6 +169,26 @@ def test_a_papers_own_prompt_is_refused_unless_its_front_matter_says_that_it_has
     assert all(ours.delimited for ours in PROMPTS.values())
 
 
+def test_a_prompt_that_asks_for_text_sends_no_schema_and_its_name_says_so(tmp_path):
+    path = tmp_path / "label_first.md"
+    path.write_text(PAPERS_OWN.format(mark="delimiters: none\n"))
+    bound = load_prompts(tmp_path)["label_first"]
+    path.write_text(PAPERS_OWN.format(mark="delimiters: none\nreply: text\n"))
+    free = load_prompts(tmp_path)["label_first"]
+    said = {**SAID, "center_a": "Alder", "center_b": "Birch"}
+    calls = [prompt.call("m", "q1", said) for prompt in (bound, free)]
+    assert ["response_format" in call.body for call in calls] == [True, False] == [not call.in_text for call in calls]
+    assert calls[0].key != calls[1].key
+    assert free.title.endswith(", without delimiters, reply in text")
+    assert free.digest != bound.digest
+    assert free.record("label")["schema"] == {}
+    # None of ours leaves the reply open
+    assert not any(ours.in_text for ours in PROMPTS.values())
+    path.write_text(PAPERS_OWN.format(mark="delimiters: none\nreply: free\n"))
+    with pytest.raises(AuditError, match="reply is 'free'; allowed: text, or no such line"):
+        load_prompts(tmp_path)
+
+
 def test_a_papers_own_prompt_names_nothing_that_nobody_fills_in(tmp_path):
     (tmp_path / "label_first.md").write_text(PAPERS_OWN.format(mark="delimiters: none\n").replace("{center_b}", "{hospital}"))
     with pytest.raises(AuditError, match=r"it names \{hospital\}; allowed: \{answer_a\}"):

@@ -212,3 +212,58 @@ def test_sub_questions_are_asked_in_an_order_that_tells_nothing_and_only_where_t
     assert not sub_questions_of(instance(StressTest.SUFFICIENCY))
     turned = instance(documents=DOCUMENTS[::-1])
     assert sub_questions_of(turned) == sub_questions_of(instance())
+
+
+# -- the layout that MedRGB's own prompts ask for ----------------------------------------------------------------------
+
+
+def test_a_sufficiency_reply_in_medrgbs_layout_is_read():
+    form = StressReplyForm.of(instance(StressTest.SUFFICIENCY))
+    own = {"relevant_doc_id": [1], "irrelevant_doc_id": ["Document 2"], "step_by_step_thinking": "One.", "answer_choice": "B"}
+    found = parsed(own, form)
+    assert (found.choice, found.calls, found.reasoning, dict(found.faults)) == (
+        "B", {1: DocumentCall.RELEVANT, 2: DocumentCall.NOISE}, "One.", {},
+    )  # fmt: skip
+    assert parsed(own | {"answer_choice": "insufficient information"}, form).insufficient
+    both = parsed(own | {"irrelevant_doc_id": [1, 2]}, form)
+    assert both.calls == {2: DocumentCall.NOISE}
+    assert both.faults == {"documents: given twice, differently": 1}
+
+
+def test_a_robustness_reply_in_medrgbs_layout_is_read():
+    own = {
+        "sub_1": {"question": "How long?", "relevant_doc_id": "1", "factual_correctness": "true", "answer": "3 days"},
+        "sub_2": {"question": "How much?", "relevant_doc_id": 2, "factual_correctness": False, "answer": "2 mg"},
+        "main": {"question": "Is it so?", "step_by_step_thinking": "Because.", "answer_choice": "A"},
+    }
+    found = parsed(f"```json\n{json.dumps(own)}\n```")
+    assert (found.choice, found.sub_answers, found.read_from) == ("A", {1: "3 days", 2: "2 mg"}, {1: 1, 2: 2})
+    assert found.calls == {1: DocumentCall.FACTUAL, 2: DocumentCall.WRONG}
+    assert not found.faults
+    unsure = parsed(own | {"sub_2": own["sub_2"] | {"factual_correctness": "partly"}})
+    assert unsure.calls == {1: DocumentCall.FACTUAL}
+    assert unsure.faults == {"documents: not as asked for": 1, "documents: missing": 1}
+
+
+def test_an_integration_reply_in_medrgbs_layout_is_read():
+    form = StressReplyForm.of(instance(StressTest.INTEGRATION))
+    own = {"sub_1": {"answer": "3 days", "doc_id": 1}, "sub_2": {"answer": "9 mg", "doc_id": 2}, "main": {"answer_choice": "C"}}
+    found = parsed(own, form)
+    assert (found.choice, found.sub_answers, found.read_from) == ("C", {1: "3 days", 2: "9 mg"}, {1: 1, 2: 2})
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("The first document says 3 days.\n\nAnswer: A", "A"),
+        ("Answer: B\nExplanation: the second one is wrong.", "B"),
+        ("**Final answer:** (C) maybe", "C"),
+        ("Answer: A\nNo, I take that back.", None),
+        ("Answer: A\nOr rather:\nAnswer: B", None),
+        ("It may be A.", None),
+    ],
+)
+def test_of_plain_words_one_line_that_states_an_option_is_read_and_nothing_is_guessed(text, choice):
+    form = StressReplyForm.of(instance(StressTest.STANDARD))
+    found = parsed(text, form)
+    assert (found.choice, found.reason) == (choice, None if choice else "no choice")

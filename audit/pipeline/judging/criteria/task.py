@@ -132,6 +132,8 @@ class _RawScore:
 def _strict(text: str) -> Evaluation | None:
     """The evaluation, if the text is one object with exactly what was asked for, or exactly what the source paper asks for."""
     criteria = _unwrapped(whole_object(text) or {})
+    if any(not isinstance(content, dict) or content.keys() != {"score", "explanation"} for content in criteria.values()):
+        return None
     entries = list(_entries(criteria))
     if [entry.criterion for entry in entries] != list(Criterion) or len(criteria) != len(entries):
         return None
@@ -148,11 +150,19 @@ def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _entries(criteria: Mapping[str, Any]) -> Iterator[_RawScore]:
-    """The criteria of an object in the form that was asked for."""
-    for name, content in criteria.items():
-        criterion = _criterion(name)
-        if criterion and isinstance(content, dict) and "score" in content:
-            yield _RawScore(criterion, content["score"], content.get("explanation"))
+    """The criteria of an object with an entry for each, by its name; or of entries, each of which names its own."""
+    named = [*criteria.items(), *(("", entry) for entry in (criteria, *_only_list(criteria)))]
+    for name, content in named:
+        parts = {plain(key): part for key, part in content.items()} if isinstance(content, dict) else {}
+        criterion = _criterion(name or str(parts.get("criterion", parts.get("name", ""))))
+        if criterion and "score" in parts:
+            yield _RawScore(criterion, parts["score"], parts.get("explanation"))
+
+
+def _only_list(value: Mapping[str, Any]) -> list[Any]:
+    """The list that is all an object contains; empty where it contains something else."""
+    inner = next(iter(value.values())) if len(value) == 1 else None
+    return inner if isinstance(inner, list) else []
 
 
 def _broken_entries(text: str) -> Iterator[_RawScore]:

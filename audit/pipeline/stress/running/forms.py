@@ -12,12 +12,16 @@ from pydantic import Field, create_model
 
 from audit.pipeline.llm.reply_models import ReplyModel, annotated
 from audit.pipeline.stress.instances import StressDocument, StressInstance
+from audit.pipeline.stress.running.medrgb_layout import is_in_layout
 from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest, plain
 
 INSUFFICIENT = "insufficient"
 """The choice for "the documents do not suffice"; offered only in `sufficiency`, as in the source."""
 KEYS = ("reasoning", "documents", "sub_answers", "choice")
-KEY_SPELLINGS = {plain(key): key for key in KEYS} | {"answer": "choice", "subanswer": "sub_answers", "document": "documents"}
+KEY_SPELLINGS = {plain(key): key for key in KEYS} | {
+    "answer": "choice", "answerchoice": "choice", "subanswer": "sub_answers", "document": "documents",
+    "stepbystepthinking": "reasoning",
+}  # fmt: skip
 MAX_REASONING, MAX_ANSWER, MAX_SUB_ANSWER = 900, 400, 120
 
 
@@ -53,7 +57,7 @@ class StressReplyForm:
 
     @classmethod
     def from_schema(cls, schema: Mapping[str, Any]) -> StressReplyForm:
-        """The form described by a schema, which is all that a stored call has."""
+        """The form described by a schema, which is all that a call has."""
         parts = schema["properties"]
         allowed = parts["choice"].get("enum", ())
         calls = list(parts.get("documents", {}).get("properties", {}).values())
@@ -82,7 +86,7 @@ class StressReplyModel(ReplyModel):
     @classmethod
     def recognises(cls, value: Mapping[str, Any]) -> bool:
         """Whether an object has any part of a reply, however it is spelled."""
-        return any(plain(key) in KEY_SPELLINGS for key in value)
+        return any(plain(key) in KEY_SPELLINGS or is_in_layout(key) for key in value)
 
 
 @lru_cache(256)

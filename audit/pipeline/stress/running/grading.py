@@ -18,6 +18,8 @@ from audit.release.journal_files import Reply
 from audit.vocabulary import plain
 
 GRADES = {"full": 1.0, "part": 0.5, "none": 0.0}
+AS_SCORES = {"1": "full", "1.0": "full", "0.5": "part", "0": "none", "0.0": "none"}
+"""The scores that MedRGB's own prompt asks for."""
 MAX_REASONING, REPLY_TOKENS = 240, 45
 WORDS = "{exact:,} exact, {graded:,} graded, {unreadable:,} unreadable, {not_asked:,} not asked."
 
@@ -25,9 +27,9 @@ WORDS = "{exact:,} exact, {graded:,} graded, {unreadable:,} unreadable, {not_ask
 class GradeReply(ReplyModel):
     """A grade, after its reasons."""
 
-    keys = ("grade",)
+    keys, other_names = ("grade",), {"score": "grade"}
     reasoning: Annotated[str, Field(max_length=MAX_REASONING), cleaned(MAX_REASONING)]
-    grade: Annotated[Literal["full", "part", "none"], spelled(lambda value: plain(str(value)))]
+    grade: Annotated[Literal["full", "part", "none"], spelled(lambda value: AS_SCORES.get(str(value), plain(str(value))))]
 
 
 FORM = PromptForm("stress_grade", "grade", ("sub_question", "right_answer", "answer"), GradeReply.schema_to_send())

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from audit.pipeline.llm.calls import CUT
 from audit.pipeline.llm.reply_models import GOES_ON, ReplyReading
 from audit.pipeline.llm.reply_models import read_reply as find_reply
-from audit.pipeline.llm.reply_text import clean_text, opens_object, unwrapped, without_fences, without_full_stop
+from audit.pipeline.llm.reply_text import clean_text, opens_object, stated_line, unwrapped, without_fences, without_full_stop
 from audit.pipeline.stress.running.forms import (
     INSUFFICIENT,
     KEY_SPELLINGS,
@@ -25,6 +25,7 @@ from audit.pipeline.stress.running.forms import (
     StressReplyForm,
     reply_model,
 )
+from audit.pipeline.stress.running.medrgb_layout import in_our_layout
 from audit.release.journal_files import Reply
 from audit.release.stress_kinds import NO_CHOICE, UNKNOWN_OPTION
 from audit.vocabulary import DOCUMENT_CALL_SPELLINGS, DocumentCall, Parse, plain
@@ -37,6 +38,7 @@ NAMED = re.compile(
 )
 LETTER = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:)]?")
 LETTER_AND_WORDS = re.compile(r"[(\[]?([A-Za-z])(?:[)\]]?\s*[.:)–—-]\s*|[)\]]?\s+)(.+)", re.DOTALL)
+CHOICE_NAMES = ("answer", "final answer", "correct answer", "choice", "answer choice", "option")
 SUB_ANSWER_KEYS = ("document", "answer")
 NUMBER = re.compile(r"\D*(\d{1,4})\D*")
 
@@ -90,10 +92,15 @@ def read_reply(reply: Reply, form: StressReplyForm, options: Mapping[str, str]) 
 
 
 def _from_prose(reading: ReplyReading[Any], form: StressReplyForm, options: Mapping[str, str]) -> StressReply:
-    """A reply without an object that is an option and nothing else; calls and sub-answers are then missing, and counted."""
+    """A reply without an object that is an option and nothing else, or has one line that states one.
+
+    Calls and sub-answers are then missing, and counted.
+    """
     if reading.cut or not form.letters or opens_object(reading.text):
         return StressReply(reason=CUT if reading.cut else NO_CHOICE)
-    choice, insufficient, _ = _decided({_choice(without_fences(reading.text), form, options)}, cut=False)
+    text = without_fences(reading.text)
+    stated = _choice(text, form, options) or _choice(stated_line(text, CHOICE_NAMES, closes=True), form, options)
+    choice, insufficient, _ = _decided({stated}, cut=False)
     if not (choice or insufficient):
         return StressReply(reason=NO_CHOICE)
     missing = {"documents: missing": form.documents, "sub_answers: missing": form.sub_questions}
@@ -102,7 +109,7 @@ def _from_prose(reading: ReplyReading[Any], form: StressReplyForm, options: Mapp
 
 
 def _known_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {KEY_SPELLINGS[plain(key)]: part for key, part in value.items() if plain(key) in KEY_SPELLINGS}
+    return {KEY_SPELLINGS[plain(key)]: part for key, part in in_our_layout(value).items() if plain(key) in KEY_SPELLINGS}
 
 
 def _decided(choices: set[str], cut: bool) -> tuple[str | None, bool, str | None]:

@@ -49,7 +49,7 @@ def _has_choice(call: Call, reply: Reply, options: Mapping[str, str]) -> bool:
 
 
 def _form_of(call: Call) -> StressReplyForm:
-    return StressReplyForm.from_schema(call.body["response_format"]["json_schema"]["schema"])
+    return StressReplyForm.from_schema(call.schema)
 
 
 def _reply_tokens(instances: Sequence[StressInstance]) -> float:
