@@ -1,13 +1,15 @@
 """Routing questions to sources, and the evidence for them: 500 questions over nine NIH handbooks, against their baselines.
 
-    python -m benchmarks.cross_source [--data ../shared/data] [--cache DIR] [--seed 5] [--budget 20] [--retriever dense]
+    python -m benchmarks.cross_source [--data ../shared/data] [--questions FILE] [--cache DIR] [--seed 5] [--budget 20]
+                                      [--retriever dense]
 
 Nine handbooks in three sources (institutes, guides, encyclopedia); 125 questions that each source answers alone and 125 that
 several answer. BM25, or the sentence model MiniLM, over the text of the sections, without headings, which repeat the questions.
 All that is chosen is chosen on one half of the questions, drawn with the seed; the first table is of that half and the second of
 the other. A mean has its 95 % interval, questions resampled; the last tables have paired differences. Gold sections were found by
-rule, so that other sections may answer too. ms CPU is the median of a query. `benchmarks.cross_source_growth` has the cost of
-more sources.
+rule, so that other sections may answer too. --questions is another file of the same layout; a question without a primary source
+or gold sections counts only in what needs neither. ms CPU is the median of a query. `benchmarks.cross_source_growth` has the cost
+of more sources.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import json
 import resource
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -61,24 +63,32 @@ def handbook_of(institute: str) -> str:
     return f"nih-{institute.lower()}"
 
 
-def read_questions(path: Path) -> list[Question]:
-    """The questions, with their gold sections."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    return [
-        Question(
-            record["question_id"],
-            record["question"],
-            tuple(record["required_sources"]),
-            record["primary_source"],
-            tuple(
-                f"{handbook_of(institute)}/{section}"
-                for institute, sections in record["gold_sections"].items()
-                for section in sections
-            ),
-        )
-        for record in records
-    ]
+def read_questions(path: Path, sources: Collection[str]) -> list[Question]:
+    """The questions, with their gold sections. Ends the program, with the line, where one cannot be used."""
+    try:
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError) as error:
+        raise SystemExit(f"{path} cannot be read ({error}). Nothing was measured.") from error
+    questions = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            questions.append(_question(json.loads(line), sources))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            fault = f"{path}, line {number}: not a question of the layout of cross_source ({error!r})."
+            raise SystemExit(f"{fault} Nothing was measured. Correct the line.") from error
+    without = [sum(not question.gold for question in questions), sum(question.primary is None for question in questions)]
+    print(f"{len(questions)} questions, {without[0]} without gold sections, {without[1]} without a primary source")
+    return questions
+
+
+def _question(record: Mapping[str, Any], sources: Collection[str]) -> Question:
+    primary = record.get("primary_source") or None
+    required = tuple(record.get("required_sources") or ([primary] if primary else []))
+    if unknown := {*required, *filter(None, [primary])} - set(sources):
+        raise ValueError(f"{record['question_id']} names {sorted(unknown)}; sources are {', '.join(sources)}")
+    gold = (record.get("gold_sections") or {}).items()
+    found = tuple(f"{handbook_of(institute)}/{section}" for institute, sections in gold for section in sections)
+    return Question(record["question_id"], record["question"], required, primary, found)
 
 
 def halves(questions: Sequence[Question], seed: int) -> tuple[list[Question], list[Question]]:
@@ -125,11 +135,12 @@ def _change(differences: Any) -> str:
     return f"{change['change']:+.3f} [{change['change_low']:+.3f},{change['change_high']:+.3f}]"
 
 
-def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, list[Question]]:
+def build(data: Path, cache: Path, dense: bool = False, asked: Path | None = None) -> tuple[Library, list[Question]]:
     """The library, the merged index and the questions; prints what the indexes took."""
     documents = [without_headings(document) for document in read_documents(data / "retrieval" / "nih_handbooks")]
     declared = json.loads((data / "cross_source" / "sources.json").read_text(encoding="utf-8"))
     groups = {name: [handbook_of(institute) for institute in institutes] for name, institutes in declared["groups"].items()}
+    questions = read_questions(asked or data / "cross_source" / "questions.jsonl.gz", groups)
     sources = declared_sources(documents, groups, declared["authority"])
     model = cached_encoder(sentence_encoder(MINILM, precision=HALF_PRECISION), cache / "vectors") if dense else None
     encoder = in_memory(model) if model else None
@@ -143,7 +154,7 @@ def build(data: Path, cache: Path, dense: bool = False) -> tuple[Library, list[Q
     graph = graph_of(library, medical_recogniser())
     print(f"graph: {len(graph.entities):,} entities by {medical_recogniser().name}, {graph.incidence.nnz:,} edges, "
           f"{time.process_time() - began:.1f} CPU s; {peak_gb():.2f} GB")  # fmt: skip
-    return library, read_questions(data / "cross_source" / "questions.jsonl.gz")
+    return library, questions
 
 
 def peak_gb() -> float:
@@ -155,16 +166,19 @@ def main() -> None:
     """Measure and print all tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--questions", type=Path, help="default: those of --data")
     parser.add_argument("--cache", type=Path, help="folder of the indexes; default: a temporary one")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--budget", type=int, default=20, help="chunks in the pool of a baseline")
     parser.add_argument("--retriever", choices=(BM25, DENSE), default=BM25)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        library, questions = build(arguments.data, arguments.cache or Path(temporary), arguments.retriever == DENSE)
+        library, questions = build(
+            arguments.data, arguments.cache or Path(temporary), arguments.retriever == DENSE, arguments.questions
+        )
     chosen_on, reported = halves(questions, arguments.seed)
     recogniser = medical_recogniser()
-    labelled = [(question.text, question.primary, question.required, question.gold) for question in chosen_on]
+    labelled = [(one.text, one.primary, one.required, one.gold) for one in chosen_on if one.primary]
     chosen = choose(library, labelled, recogniser, arguments.retriever, DENSEST)
     print(json.dumps(chosen.settings.record()))
     methods = baselines(library, arguments.budget, arguments.retriever)

@@ -32,12 +32,12 @@ BOTH_ROW, PAPER_ROW = "learned, graph retrieval + fusion", "S1's method, values 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, the sources that answer it, the one to ask first, and the ids of its gold sections."""
+    """A question, the sources that answer it, the one to ask first (None: unknown), and the ids of its gold sections."""
 
     question_id: str
     text: str
     required: tuple[str, ...]
-    primary: str
+    primary: str | None
     gold: tuple[str, ...]
 
 

@@ -1,6 +1,6 @@
 """The methods of S1's Tables 1 to 3 on 500 questions over nine NIH handbooks; what is learned is reported on the other half.
 
-    python -m benchmarks.cross_source_seeds [--seeds 1 2 3 4 5] [--retriever bm25|dense] [--cache DIR]
+    python -m benchmarks.cross_source_seeds [--questions FILE] [--seeds 1 2 3 4 5] [--retriever bm25|dense] [--cache DIR]
 
 Every random half gives weights of routing, learned by `learn` of a system, which are measured on the other half; a question
 counts with the mean of the seeds in which it was not learned from. Methods that learn nothing are measured on the same questions.
@@ -43,8 +43,8 @@ def measured(method: Method, questions: Sequence[Question]) -> Values:
         routed[question.question_id] = RoutedQuestion(
             result.ranking, passages, question.primary, question.required, question.gold
         )
-        useful = context_precision([section in question.gold for _, section in passages])
-        precision[question.question_id] = 0.0 if useful is None else useful
+        useful = context_precision([section in question.gold for _, section in passages]) or 0.0
+        precision[question.question_id] = useful if question.gold else np.nan
     values = routing_measures(routed, DENSEST, AUTHORITATIVE)
     return {
         name: {**own, "CtxPrec": precision[name], "CtxRec": own["EvRecall@5"]} for name, own in values.items()
@@ -74,7 +74,7 @@ def learned_values(
     rows: dict[str, list[Values]] = {LEARNED: [], LEARNED_GRAPH: []}
     for seed in seeds:
         chosen_on, reported = halves(questions, seed)
-        known = [(question.text, question.primary) for question in chosen_on]
+        known = [(question.text, question.primary) for question in chosen_on if question.primary]
         across = replace(CrossSourceSettings(), retriever=retriever)
         across = replace(across, daks=learned_on(library, known, across.daks, retriever))
         for name, settings in ((LEARNED, replace(across, graph=None)), (LEARNED_GRAPH, across)):
@@ -111,6 +111,7 @@ def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--questions", type=Path, help="another file of the layout of --data; default: that of --data")
     parser.add_argument("--cache", type=Path, help="folder of the indexes; default: a temporary one")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--budget", type=int, default=20, help="chunks in the pool of a baseline")
@@ -118,7 +119,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         cache = arguments.cache or Path(temporary)
-        library, questions = build(arguments.data, cache, arguments.retriever == DENSE)
+        library, questions = build(arguments.data, cache, arguments.retriever == DENSE, arguments.questions)
         rows: dict[str, Sequence[Values]] = {}
         for name, method in fixed_methods(library, arguments.budget, arguments.retriever).items():
             rows[name] = [measured(method, questions)]
