@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -21,26 +21,30 @@ from audit.errors import AuditError
 from audit.exports.context import open_context
 from audit.exports.package_request import StudyPart
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
-from audit.exports.published.reproduction import MEASURES, PrintedTable, Reproduction, reproduction
+from audit.exports.published.reproduction import MEASURES, STANDS_IN, PrintedTable, Reproduction, reproduction
+from audit.exports.published.stress import published_model
 from audit.formatting import text_table
-from audit.papers.departures import CITATIONS, Departure, Paper, departures
+from audit.papers.departures import CITATIONS, PRESETS, Departure, Paper, departures
 from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.load import load_release
 from audit.store.runs import Run, find_run
 
-PRESETS = {Paper.S0: "paper", Paper.S1: "s1", Paper.S2: "s2"}
-"""The preset of `audit run` for each paper. MedRGB's tests are those of `audit stress build`, which has no other setting."""
 QUESTIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 NOTHING = "Nothing was computed."
+STAND_IN = "copycat"
+"""The reader in the place of MedRGB's models where there is none: they mostly accept what a document says, and it always does."""
 ABOUT = f"""PAPER is {"; ".join(f"{paper}: {citation}" for paper, citation in CITATIONS.items())}.
 
 --corpus is a loaded run; the folder or archive of a release, which is loaded (for s2, a copy of it whose answers are measured
 first); a config of `audit run`, which is run with the preset of the paper; or, for s3, a file of questions with their documents,
-from which the four tests are built and put to the model at AUDIT_JUDGE_URL, or without one to readers with known curves.
+from which the four tests are built and put to the model at AUDIT_JUDGE_URL, with --preset medrgb, and graded by it. Without a
+model rules build them, and readers with known curves reply.
 
-Each printed table stands beside ours: agrees, differs, or why it cannot be computed. Then every departure with the option that
-restores the paper's way. What was made stays in the data folder, and the same command continues there.
+Each printed table stands beside ours: agrees, differs, or why it cannot be computed. --stand-in SYSTEM compares a system of the
+run, under its own id, with those of s2 or s3 that the run does not have; of a file of questions it is the model, or the reader
+{STAND_IN}, which believes every document. Then every departure with the option that restores the paper's way. What was made stays
+in the data folder, and the same command continues there.
 
 Exit code: 0 something could be compared, 2 nothing was."""
 
@@ -54,6 +58,9 @@ def reproduce_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--against", metavar="RUN", help="s0: the earlier run, or that of the other protocol, for its figures")
     parser.add_argument("--study", metavar="ID", help="s0: the study of human labels for the figures of section 5.1")
+    parser.add_argument(
+        "--stand-in", metavar="SYSTEM", default="", help="s2, s3: a system of the run in the place of those of the paper"
+    )
     parser.add_argument("--limit", type=count, metavar="N", help="s3: a random sample of N questions")
     parser.add_argument(
         "--dry-run", action="store_true", help="print calls, tokens and hours, and the departures; compute nothing"
@@ -73,15 +80,15 @@ def reproduce(arguments: argparse.Namespace, settings: Settings) -> int:
     run = find_run(settings.store_dir, study.digest) if study and not arguments.corpus else _run(arguments, settings, paper)
     other = find_run(settings.store_dir, arguments.against) if arguments.against else None
     with open_context(run, other, taxonomy_of(run, settings.themes_dir)) as context:
-        found = reproduction(paper, context, study.figures if study else {})
+        found = reproduction(paper, context, study.figures if study else {}, arguments.stand_in)
         texts = [
-            f"{CITATIONS[paper]}\n{_counts(found)} Run {run.key}.",
+            "\n".join([CITATIONS[paper], f"{_counts(found)} Run {run.key}.", *_stand_in_lines(arguments.stand_in)]),
             *map(_table_text, found.tables),
             *_others_text(found, paper),
         ]
     text = "\n\n".join([*texts, "\n".join(_departure_lines(listed))])
     record = {
-        "run": run.key, "verdicts": found.verdicts, "departures": _records(listed),
+        "run": run.key, "stand_in": arguments.stand_in, "verdicts": found.verdicts, "departures": _records(listed),
         "tables": [{"table": table.title, "rows": table.frame.to_dict("records")} for table in found.tables],
         "other_systems": found.others.to_dict("records"),
     }  # fmt: skip
@@ -98,6 +105,8 @@ def _run(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> Run
     if not arguments.corpus or not path.exists():
         return find_run(settings.store_dir, arguments.corpus)
     if path.suffix == ".toml":
+        if paper is Paper.S3:
+            raise AuditError(f"{paper} puts tests to models and not questions to handbooks. {NOTHING} Name a file of questions.")
         _command(settings, "run", str(path), *_preset(paper))
         return find_run(settings.store_dir, _run_id(path))
     if path.name.endswith(QUESTIONS):
@@ -106,8 +115,6 @@ def _run(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> Run
 
 
 def _preset(paper: Paper) -> list[str]:
-    if paper not in PRESETS:
-        raise AuditError(f"{paper} puts tests to models and not questions to handbooks. {NOTHING} Name a file of questions.")
     return ["--preset", PRESETS[paper]]
 
 
@@ -135,23 +142,36 @@ def _stress_tests(arguments: argparse.Namespace, settings: Settings, questions: 
         raise AuditError(
             f"{questions} is a file of questions, which s3 takes. {NOTHING} {paper} needs a run, a release or a config."
         )
-    sample = f"-{arguments.limit}" if arguments.limit else ""
-    out = settings.data_dir / "reproduce" / f"s3-{questions.name.partition('.')[0]}{sample}"
-    _build(arguments, settings, questions, out)
-    _command(settings, "stress", "run", str(out), *([] if settings.judge_urls else ["--readers", "all"]))
+    preset = _preset(paper) if settings.judge_urls else []
+    name = "-".join(filter(None, ["s3", questions.name.partition(".")[0], str(arguments.limit or ""), *preset[1:]]))
+    out = settings.data_dir / "reproduce" / name
+    _build(arguments, settings, questions, out, preset)
+    _command(settings, "stress", "run", str(out), *(preset or ["--readers", "all"]))
+    if preset:
+        _command(settings, "stress", "grade", str(out))
+    arguments.stand_in = arguments.stand_in or (_newest_system(out) if preset else STAND_IN)
     return load_release(out, settings).run
 
 
-def _build(arguments: argparse.Namespace, settings: Settings, questions: Path, out: Path) -> None:
-    limit = ["--limit", str(arguments.limit)] if arguments.limit else []
+def _newest_system(out: Path) -> str:
+    """The id of the last model that replied to the tests; empty where it is one of the paper's, which needs no stand-in."""
+    *_, newest = map(json.loads, (out / "systems.jsonl").read_text("utf-8").splitlines())
+    return "" if published_model(newest.get("model")) else str(newest["system_id"])
+
+
+def _build(arguments: argparse.Namespace, settings: Settings, questions: Path, out: Path, preset: Iterable[str] = ()) -> None:
     if not (out / "manifest.json").is_file():
-        _command(settings, "stress", "build", str(questions), "--out", str(out), *limit)
+        _command(settings, "stress", "build", str(questions), "--out", str(out), *_limit(arguments), *preset)
     if not json.loads((out / "manifest.json").read_text("utf-8")).get("signal_documents"):
         shutil.rmtree(out)
         raise AuditError(
-            f"{questions} has questions without documents, so there is nothing to put among noise. {NOTHING} Name what a search "
-            "found for them: audit stress build QUESTIONS --documents FILE --out DIR, then --corpus DIR."
+            f"{questions} has questions without documents, so there is nothing to put among noise. {NOTHING} Find them in a "
+            "library: audit stress build QUESTIONS --library DIR --out OUT, and audit stress run OUT; then --corpus OUT."
         )
+
+
+def _limit(arguments: argparse.Namespace) -> list[str]:
+    return ["--limit", str(arguments.limit)] if arguments.limit else []
 
 
 def _command(settings: Settings, *words: str) -> None:
@@ -173,7 +193,10 @@ def _plan(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> st
     if path.name.endswith(QUESTIONS) and path.is_file() and paper is Paper.S3:
         with tempfile.TemporaryDirectory() as folder:
             _build(arguments, settings, path, out := Path(folder) / "tests")
-            return _said(settings, "stress", "run", str(out), "--dry-run")
+            preset = _preset(paper) if settings.judge_urls else []
+            made = ["stress", "build", str(path), "--out", f"{out}-by-model", *_limit(arguments)]
+            build = [_said(settings, *made, *preset, "--dry-run")] if preset else []
+            return "\n".join([*build, _said(settings, "stress", "run", str(out), *(preset or ["--readers", "all"]), "--dry-run")])
     if arguments.corpus and not path.exists():
         find_run(settings.store_dir, arguments.corpus)
     return "No calls, no tokens: the figures are computed from what the run has."
@@ -193,6 +216,11 @@ def _counts(found: Reproduction) -> str:
     verdicts = found.verdicts
     shown = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: "cannot be computed"}
     return f"{sum(verdicts.values()):,} printed figures: {', '.join(f'{verdicts.get(v, 0):,} {w}' for v, w in shown.items())}."
+
+
+def _stand_in_lines(system: str) -> list[str]:
+    reader = " It is a reader without a model." if system == STAND_IN else ""
+    return [STANDS_IN.format(system=system) + reader] if system else []
 
 
 def _table_text(table: PrintedTable) -> str:

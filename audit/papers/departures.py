@@ -30,6 +30,10 @@ CITATIONS = {
 }
 
 
+PRESETS = {Paper.S0: "paper", Paper.S1: "s1", Paper.S2: "s2", Paper.S3: "medrgb"}
+"""Paper -> the word after `--preset` that means its settings; their values are in `audit.pipeline.stages.presets`."""
+
+
 @dataclass(frozen=True)
 class Departure:
     """One departure.

@@ -24,6 +24,11 @@ select test, size, coalesce(signal_share, -1)::integer as signal_share, coalesce
        count(options) as closed
 from stress_instances group by all order by test, size, signal_share, dataset, retrieval
 """
+SHOWN = """
+select test, size, signal_share, coalesce(dataset, '') as dataset, avg(shown) from (
+    select instance, count(place) as shown from stress_instances left join stress_documents using (instance) group by instance
+) join stress_instances using (instance) group by all
+"""
 # Instances on which systems differ are the most informative; those without replies come last
 LIST = """
 with replies as (
@@ -136,6 +141,11 @@ class StressItemView:
     seed: int | None
     documents: tuple[ShownDocument, ...]
     replies: tuple[StressReplyView, ...]
+
+
+def documents_shown(con: Connection) -> dict[tuple[str, int, int, str], float]:
+    """(test, size, share of signal, data set) -> the mean of documents in a context, which is below its size where some lack."""
+    return {tuple(key): float(mean) for *key, mean in rows(con, SHOWN)}
 
 
 def stress_scope(con: Connection) -> pd.DataFrame:

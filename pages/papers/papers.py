@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
-from audit.exports.published.reproduction import MEASURES, stored_reproduction
+from audit.exports.published.reproduction import MEASURES, STANDS_IN, stored_reproduction
 from audit.papers.departures import CITATIONS, Paper, departures
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
@@ -22,6 +22,7 @@ DEPARTURES = {
 NAMES = {
     Paper.S0: "TransplantQA", Paper.S1: "Chen et al. (sources)", Paper.S2: "Fensore et al. (consumer health)", Paper.S3: "MedRGB",
 }  # fmt: skip
+NONE = "no system"
 ALIKE = (
     "{citation}. {agree} of {n} printed figures agree, {differ} differ, {unknown} cannot be computed here. A figure agrees if "
     "it is equal in the printed digits, or if the printed one is within the 95 % interval of this run."
@@ -36,6 +37,14 @@ def headed(title: str) -> str:
 with page("Papers", LEAD, without_pairs=LEAD) as run:
     paper = Paper(choose("Paper", list(map(str, Paper)), "paper", format_func=lambda name: NAMES[Paper(name)]))
     found = load(stored_reproduction, run, paper=str(paper), path=str(run.path))
+    stand_in = ""
+    if found.own and paper in (Paper.S2, Paper.S3):
+        stand_in = choose(
+            "In the place of the paper's systems", ["", *found.own], "stand_in", format_func=lambda name: name or NONE
+        )
+    if stand_in:
+        found = load(stored_reproduction, run, paper=str(paper), path=str(run.path), stand_in=stand_in)
+        st.info(escaped(STANDS_IN.format(system=stand_in)))
     verdicts = found.verdicts
     counts(
         run, ALIKE, citation=CITATIONS[paper], n=sum(verdicts.values()), agree=verdicts.get(AGREES, 0),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from audit.charts.style import NO_VALUE
 from audit.cli.main import main
 from audit.papers.departures import Paper, departures
 from audit.release.write import write_release
@@ -63,12 +64,41 @@ def test_questions_with_documents_become_the_four_tests_beside_the_printed_curve
     questions = stress_questions(tmp_path / "pubmedqa.jsonl", documents=3)
     assert main(["reproduce", "s3", "--corpus", str(questions)]) == 0
     output = capsys.readouterr().out
-    assert "No system of this run is one of the paper's: " in output
     (line,) = [line for line in output.splitlines() if line.startswith("pubmedqa, offline, robustness, accuracy, 5, 60 ")]
     assert " 51.4 " in line, "printed for Llama 3 70B"
     # The oracle knows which documents are correct
     assert "100.0" in line
+    # The reader that believes every document stands in for the models, and says so
+    assert "'copycat' is in its place and is named in the row" in output
+    assert "It is a reader without a model." in output
     assert all(row.step in output for row in departures(Paper.S3))
+
+
+def test_a_stand_in_is_compared_with_each_model_of_the_paper_under_its_own_name(tmp_path, capsys):
+    questions = stress_questions(tmp_path / "pubmedqa.jsonl", documents=3)
+    assert main(["reproduce", "s3", "--corpus", str(questions), "--stand-in", "insufficient", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["title"]: row for table in found["tables"] for row in table["rows"]}
+    own = {name: row for name, row in rows.items() if row["verdict"] != "cannot be computed"}
+    assert found["verdicts"]["agrees"] + found["verdicts"]["differs"] == len(own) > 0
+    assert all(name.startswith("PubMedQA") and row["own"].endswith(", insufficient") for name, row in own.items())
+    # The questions have three documents each
+    assert "3.0 documents" in rows["PubMedQA, standard, 5 offline documents: accuracy of GPT-4o, %"]["own"]
+    none = [row for name, row in rows.items() if name.startswith("MedQA")]
+    assert {row["how"] for row in none} == {"The run has no such figure of 'insufficient', which stands in."}
+    assert main(["reproduce", "s3", "--corpus", str(questions), "--stand-in", "parrot"]) == 2
+    said = capsys.readouterr().err
+    assert "System 'parrot' cannot stand in for those of s3. Nothing was computed. Allowed: oracle, copycat, closed_book" in said
+
+
+def test_a_system_stands_in_only_where_it_is_asked_as_the_papers_is(tmp_path, capsys):
+    assert main(["load", str(release(tmp_path / "release"))]) == 0
+    capsys.readouterr()
+    assert main(["reproduce", "s2", "--stand-in", "rag", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    own = {row["title"]: row["own"] for table in tables for row in table["rows"]}
+    assert own["Composite, Meditron 70B with retrieval"].endswith(", rag")
+    assert own["Composite, Meditron 70B alone"] == NO_VALUE
 
 
 def test_questions_without_documents_are_refused_in_a_sentence(tmp_path, capsys):
@@ -76,7 +106,7 @@ def test_questions_without_documents_are_refused_in_a_sentence(tmp_path, capsys)
     assert main(["reproduce", "s3", "--corpus", str(questions)]) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert "questions without documents" in said
-    assert "audit stress build QUESTIONS --documents FILE" in said
+    assert "audit stress build QUESTIONS --library DIR" in said
 
 
 @pytest.mark.parametrize(

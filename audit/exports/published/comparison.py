@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -102,6 +102,7 @@ class PublishedSource:
     subjects  of a run: id -> the published system, method or model that it is; none where nothing can be compared
     figures   of a run with these subjects, by the names of the published figures
     subject   the published subject of a figure, which is shown only beside the run's own; None: it has none, and is always shown
+    stand_ins of a run, a system of it and published subjects: what `figures` takes, so that the system is in their place
     """
 
     key: str
@@ -111,6 +112,7 @@ class PublishedSource:
     subjects: Callable[[ExportContext], Mapping[str, str]]
     figures: Callable[[ExportContext, Mapping[str, str]], RunFigures]
     subject: Callable[[PublishedFigure], str | None]
+    stand_ins: Callable[[ExportContext, str, Iterable[str]], Iterable[Mapping[str, str]]] = lambda *_: ()
 
     @property
     def published(self) -> tuple[PublishedFigure, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from audit.charts.style import NO_VALUE
-from audit.errors import AuditError
+from audit.errors import AuditError, NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.published.comparison import (
     UNKNOWN,
@@ -45,6 +45,11 @@ MEASURES = {
 }
 """How figures of systems that a paper does not have are named."""
 NOT_HERE = "No system of this run is '{subject}' of the paper."
+STANDS_IN = (
+    "Where this run has no system of the paper, '{system}' is in its place and is named in the row: such a difference is one "
+    "between systems, and not an error of either."
+)
+NOT_TESTED = "The run has no such figure of '{system}', which stands in."
 NAMED, MOST_NAMED = re.compile(r"No system of this run is '(.+)' of the paper\."), 9
 
 
@@ -63,10 +68,15 @@ class PrintedTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The tables; and the measures of systems that the paper does not have, a column for each system, printed or own."""
+    """A paper beside a run.
+
+    others  measures of systems that the paper does not have, a column for each system, printed or own
+    own     the ids of these systems, each of which can stand in for those of the paper
+    """
 
     tables: tuple[PrintedTable, ...]
     others: pd.DataFrame
+    own: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -76,10 +86,18 @@ class Reproduction:
         }
 
 
-def reproduction(paper: Paper, context: ExportContext, study: Mapping[str, RunFigure | str] | None = None) -> Reproduction:
-    """Every printed figure of a paper beside that of a run; `study` has those of human labels."""
+def reproduction(
+    paper: Paper, context: ExportContext, study: Mapping[str, RunFigure | str] | None = None, stand_in: str = ""
+) -> Reproduction:
+    """Every printed figure of a paper beside that of a run.
+
+    study     has those of human labels
+    stand_in  id of a system of the run that is compared in the place of the paper's systems which the run does not have
+
+    Raises NotInRunError where no system of the run that the paper does not have is `stand_in`.
+    """
     has = {Paper.S0: context.run.has_pairs, Paper.S1: context.run.has_routes, Paper.S2: context.run.has_systems}
-    source, others = SOURCES.get(paper), pd.DataFrame()
+    source, others, own = SOURCES.get(paper), pd.DataFrame(), tuple[str, ...]()
     printed = source.published if source else published_figures("pairs")
     if not has.get(paper, context.run.has_stress):
         figures: RunFigures = {figure.name: NEEDS[paper] for figure in printed}
@@ -87,21 +105,24 @@ def reproduction(paper: Paper, context: ExportContext, study: Mapping[str, RunFi
         figures = {**run_figures(context), **(study or {})}
     else:
         subjects = source.subjects(context)
-        figures = {**dict(_not_here(source, subjects)), **source.figures(context, subjects)}
-        others = _others(source, context, subjects)
+        own = _own_systems(source, context, subjects)
+        figures = {**_not_here(source, subjects, stand_in), **source.figures(context, subjects)}
+        others = _others(source, context, own)
+    if stand_in:
+        figures |= _stood_in(paper, context, stand_in, own)
     citation = source.citation if source else CITATION
     notes = source.notes if source else ()
     tables = (
-        _printed_table(title, comparison_table(paper, citation, figures, own, notes).frame)
-        for title, own in _by_table(printed).items()
+        _printed_table(title, comparison_table(paper, citation, figures, rows, notes).frame)
+        for title, rows in _by_table(printed).items()
     )
-    return Reproduction(tuple(tables), others)
+    return Reproduction(tuple(tables), others, own)
 
 
-def stored_reproduction(con: Connection, paper: str, path: str) -> Reproduction:
+def stored_reproduction(con: Connection, paper: str, path: str, stand_in: str = "") -> Reproduction:
     """The reproduction of a paper on the run of an opened store, whose file is `path`, without a study or an earlier run."""
     run = run_in(con, Path(path))
-    return reproduction(Paper(paper), ExportContext(run, con, taxonomy=taxonomy_of(run, Settings().themes_dir)))
+    return reproduction(Paper(paper), ExportContext(run, con, taxonomy=taxonomy_of(run, Settings().themes_dir)), None, stand_in)
 
 
 def _by_table(printed: Iterable[PublishedFigure]) -> dict[str, list[PublishedFigure]]:
@@ -126,19 +147,45 @@ def _reason(reasons: list[str]) -> str:
     )
 
 
-def _not_here(source: PublishedSource, subjects: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _not_here(source: PublishedSource, subjects: Mapping[str, str], stand_in: str) -> RunFigures:
+    why = NOT_TESTED if stand_in else NOT_HERE
+    return {figure.name: why.format(subject=subject, system=stand_in) for figure, subject in _missing(source, subjects)}
+
+
+def _missing(source: PublishedSource, subjects: Mapping[str, str]) -> Iterator[tuple[PublishedFigure, str]]:
+    """The published figures of subjects that the run does not have."""
     for figure in source.published:
         subject = source.subject(figure)
         if subject is not None and subject not in subjects.values():
-            yield figure.name, NOT_HERE.format(subject=subject)
+            yield figure, subject
 
 
-def _others(source: PublishedSource, context: ExportContext, subjects: Mapping[str, str]) -> pd.DataFrame:
-    """The paper's measures of the run's other systems, under their ids; none where the run has no other system."""
+def _stood_in(paper: Paper, context: ExportContext, system: str, own: Iterable[str]) -> RunFigures:
+    """The figures of the subjects that the run does not have, of a system of the run in their place, which each of them names."""
+    if system not in own:
+        allowed = ", ".join(own) or "none, because the run has no answering system that the paper does not have"
+        raise NotInRunError(f"System '{system}' cannot stand in for those of {paper}. Nothing was computed. Allowed: {allowed}.")
+    source = SOURCES[paper]
+    missing = {figure.name: subject for figure, subject in _missing(source, source.subjects(context))}
+    return {
+        name: replace(value, population=f"{value.population}, {system}".lstrip(", "))
+        for names in source.stand_ins(context, system, set(missing.values()))
+        for name, value in source.figures(context, names).items()
+        if name in missing and isinstance(value, RunFigure)
+    }
+
+
+def _own_systems(source: PublishedSource, context: ExportContext, subjects: Mapping[str, str]) -> tuple[str, ...]:
+    """The ids of the run's systems that the paper does not have."""
     stress = source is STRESS_SOURCE
-    own = tested_systems(context.con) if stress else context.frame("systems").dropna(subset=["asked"])
+    systems = tested_systems(context.con) if stress else context.frame("systems").dropna(subset=["asked"])
     known = {name.partition("/")[0] if stress else name for name in subjects}
-    unknown = {system: system for system in own["system_id"] if system not in known and "/" not in system}
+    return tuple(system for system in systems["system_id"] if system not in known and "/" not in system)
+
+
+def _others(source: PublishedSource, context: ExportContext, own: Iterable[str]) -> pd.DataFrame:
+    """The paper's measures of the run's other systems, under their ids; none where the run has no other system."""
+    stress, unknown = source is STRESS_SOURCE, {system: system for system in own}
     try:
         figures = source.figures(context, names_in(context, unknown) if stress else unknown) if unknown else {}
     except AuditError:

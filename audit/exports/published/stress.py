@@ -27,7 +27,7 @@ from audit.exports.published.comparison import (
     published_figures,
     row_figure,
 )
-from audit.queries.stress import stress_scope, tested_systems
+from audit.queries.stress import documents_shown, stress_scope, tested_systems
 from audit.vocabulary import plain
 
 STRESS_PRINTED = {"Table 1": 140, "Table 4": 432, "Table 5": 360, "Table 6": 576}
@@ -133,9 +133,12 @@ def _published_sets(context: ExportContext) -> Iterator[tuple[str, str, tuple[st
 def stress_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     """Every figure of the run's stress tests that is also published, in percent, for the models that the source has."""
     figures: RunFigures = {}
+    shown = documents_shown(context.con)
     for dataset, own_name, ways in _published_sets(context):
         for row in context.frame("stress_curves", dataset=own_name).to_dict("records"):
             population = f"{int(row['of']):,} of {int(row['questions']):,} questions"
+            mean = shown.get((row["test"], row["size"], row["signal_share"], own_name), row["size"])
+            population += f", {mean:.1f} documents" if mean < row["size"] else ""
             for way in ways if row["size"] else (NO_DOCUMENTS,):
                 if published := names.get(f"{row['system_id']}/{dataset}/{way}"):
                     model = published.rpartition("/")[2]
@@ -150,6 +153,12 @@ def stress_subject(figure: PublishedFigure) -> str:
     return f"{dataset}/{retrieval}/{model}"
 
 
+def stress_stand_ins(context: ExportContext, system: str, missing: Iterable[str]) -> Iterator[Mapping[str, str]]:
+    """A system of the run in place of each model of published subjects."""
+    for model in sorted({subject.rpartition("/")[2] for subject in missing}):
+        yield names_in(context, {system: model})
+
+
 STRESS_SOURCE = PublishedSource(
     key="stress",
     citation=(
@@ -160,4 +169,5 @@ STRESS_SOURCE = PublishedSource(
     subjects=models_in,
     figures=stress_figures,
     subject=stress_subject,
+    stand_ins=stress_stand_ins,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -298,6 +298,12 @@ def systems_in(context: ExportContext) -> dict[str, str]:
     return {row["system_id"]: name for row in systems if (name := published_system(row["model"], row["mode"]))}
 
 
+def system_stand_ins(context: ExportContext, system: str, missing: Iterable[str]) -> Iterator[Mapping[str, str]]:
+    """A system of the run in place of each published one that has passages as it does, or has none as it does."""
+    modes = {row["system_id"]: row["mode"] for row in context.frame("systems").to_dict("records")}
+    yield from ({system: name} for name in sorted(missing) if name.endswith(f"/{modes.get(system)}"))
+
+
 def system_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     """Every figure of the run's systems that is also published, for the systems that the source has."""
     ((questions, types),) = rows(context.con, QUESTIONS)
@@ -370,6 +376,7 @@ SYSTEMS_SOURCE = PublishedSource(
     subjects=systems_in,
     figures=system_figures,
     subject=system_of,
+    stand_ins=system_stand_ins,
 )
 
 

@@ -81,7 +81,8 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         choices=tuple(PRESETS),
         default="",
         help="settings of a published pipeline for options that the config leaves open: paper (arXiv:2605.29084), s1 (the "
-        "methods of Chen et al., for each system of several sources), s2 (Fensore et al.); --dry-run lists them",
+        "methods of Chen et al., for each system of several sources), s2 (Fensore et al.), medrgb (its standard test on your "
+        "own questions); --dry-run lists them",
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and its cost, and do nothing")
     add_probe(parser)

@@ -18,6 +18,7 @@ from audit.pipeline.embedding.encoders import Encoder, cached_encoder, default_m
 from audit.pipeline.embedding.medcpt import medcpt_encoders
 from audit.pipeline.llm.tasks import Replies, no_replies
 from audit.pipeline.retrieval.across.library import BM25
+from audit.pipeline.stages.presets import STRESS_BUILD
 from audit.pipeline.stress.building.builder import (
     MANIFEST_FILE,
     NO_FACT,
@@ -66,8 +67,7 @@ from audit.vocabulary import STRESS_TESTS, StressTest
 
 RULES, MODEL, PARTS = "rules", "model", "parts"
 DEFAULTS = {"facts": RULES, "counterfactual": MINIMAL, "topics": PARTS, "retriever": BM25}
-PRESETS = {"medrgb": {"facts": MODEL, "counterfactual": REWRITTEN, "topics": MODEL, "retriever": MEDCPT}}
-"""Preset -> what it means for the options of a build, and what they are without one (DEFAULTS)."""
+"""What the options of a build are without a preset (`presets.STRESS_BUILD`)."""
 ABOUT = f"""SOURCE is a file of questions with their signal documents (JSONL as data/README.md describes it, MIRAGE's
 benchmark.json or PubMedQA's ori_pqal.json; also gzipped), or the folder of a release with sections, whose answers become open
 questions.
@@ -133,7 +133,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--counterfactual", choices=(MINIMAL, REWRITTEN), help=f"how much of a document a model changes (default: {MINIMAL})"
     )
-    parser.add_argument("--preset", choices=tuple(PRESETS), help="medrgb: the choices of MedRGB for all steps")
+    parser.add_argument("--preset", choices=tuple(STRESS_BUILD), help="medrgb: the choices of MedRGB for all steps")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts")
     add_call_options(parser, "instances")
     add_json(parser)
@@ -178,7 +178,7 @@ def build(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _complete(arguments: argparse.Namespace) -> None:
     """Fill in what was not named, from the preset or by default. Raises AuditError where options contradict each other."""
-    preset = PRESETS.get(arguments.preset, {})
+    preset = STRESS_BUILD.get(arguments.preset, {})
     for name, value in preset.items():
         named = getattr(arguments, name)
         if named not in (None, value):

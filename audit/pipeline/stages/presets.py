@@ -1,6 +1,7 @@
-"""Presets of `audit run`: the settings of a published pipeline in one word, each with the section that states it.
+"""Presets: the settings of a published pipeline in one word. For `audit run` each with the section that states it.
 
 with_preset(parsed, "paper")   # what a parsed config leaves open, as the paper has it
+STRESS_BUILD["medrgb"]         # option of `audit stress build` -> its value
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from audit.papers.departures import PRESETS as PRESET_OF
+from audit.papers.departures import Paper
 from audit.pipeline.embedding.encoders import MINILM
 from audit.pipeline.retrieval.across.library import DENSE
 from audit.pipeline.retrieval.across.settings import CONCATENATED, MERGED, UNIFORM, CrossSourceSettings
@@ -16,6 +19,8 @@ from audit.pipeline.retrieval.settings import PAPER as PAPER_RETRIEVAL
 from audit.pipeline.retrieval.settings import PAPER_ENCODER, PAPER_RERANKER
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, Config, as_written
 from audit.pipeline.stages.system_options import CORPUS
+from audit.pipeline.stress.building.facts import REWRITTEN
+from audit.pipeline.stress.building.signal_search import MEDCPT
 from audit.vocabulary import SystemMode
 
 
@@ -71,17 +76,41 @@ S1 = (
     PresetOption(("generate",), "generator", NONE, "systems answer, not handbooks"),
     PresetOption((), "systems", [{"id": "sources", "mode": "multi_source", "generator": PASSAGES}], "Tables 2 and 3"),
 )
-PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER, "s1": S1, "s2": S2}
+MEDRGB = PRESET_OF[Paper.S3]
+STANDARD = {"mode": "retrieval", "search": CORPUS, "temperature": 0.0}
+S3 = (
+    PresetOption(("retrieval",), "strategy", DENSE, "offline retrieval"),
+    PresetOption(("retrieval",), "encoder", MINILM, "a semantic retriever; MedCPT is one of `audit stress build`"),
+    PresetOption(("generate",), "generator", NONE, "systems answer, not handbooks"),
+    PresetOption(
+        (),
+        "systems",
+        [
+            {"id": "documents-0", "mode": "closed_book", "temperature": 0.0},
+            {"id": "documents-5", **STANDARD},
+            {"id": "documents-20", **STANDARD, "passages": 20},
+        ],
+        "Table 1",
+    ),
+)
+PRESETS: Mapping[str, tuple[PresetOption, ...]] = {"paper": PAPER, "s1": S1, "s2": S2, MEDRGB: S3}
+STRESS_BUILD: Mapping[str, Mapping[str, str]] = {
+    MEDRGB: {"facts": MODEL, "counterfactual": REWRITTEN, "topics": MODEL, "retriever": MEDCPT}
+}
+"""Preset -> what it means for the options of `audit stress build`."""
 SOURCES = {
     "paper": "arXiv:2605.29084",
     "s1": "Chen et al. 2026",
     "s2": "Fensore, Carrillo-Larco, Shah and Ho",
+    MEDRGB: "arXiv:2411.09213",
 }
 FIXED = {
     "paper": "Temperature 0 and replies without a model's thinking apply in any case (appendix D). Prompts are our own.",
     "s1": "Each system of several sources is run once for each method of the paper; the values of settings are as set: the "
     "paper prints none.",
     "s2": "Temperature 0.1 and 512 tokens of an answer apply in any case.",
+    MEDRGB: "This is the standard test, on questions of your own. The four tests are those of `audit stress build` and "
+    "`audit stress run`, each with --preset medrgb.",
 }
 """What holds without a setting of the preset."""
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from audit.papers.departures import PRESETS as PRESET_OF
 from audit.pipeline.stages.config_reader import read_config
-from audit.pipeline.stages.presets import PAPER, preset_lines
+from audit.pipeline.stages.presets import FIXED, PAPER, PRESETS, SOURCES, STRESS_BUILD, preset_lines
 
 SOUND = '[corpus]\ndocuments = "texts"\n[questions]\nfile = "questions.csv"\n'
 
@@ -81,6 +82,24 @@ def test_s1_runs_each_system_of_several_sources_by_every_method_and_keeps_what_i
     assert systems["graph_support"].across.graph.bridged == 0
     # A config that names no system gets one source for each center
     assert {system.group_by for system in config("", "s1").systems} == {"center"}
+
+
+def test_medrgb_answers_with_0_5_and_20_documents_of_the_corpus(config):
+    read = config("", "medrgb")
+    assert [(system.mode, system.passages, system.temperature) for system in read.systems] == [
+        ("closed_book", 5, 0.0),
+        ("retrieval", 5, 0.0),
+        ("retrieval", 20, 0.0),
+    ]
+    assert (read.strategy, [system.searches_corpus for system in read.systems]) == ("dense", [False, True, True])
+    lines = "\n".join(preset_lines(read, "medrgb"))
+    assert "documents-0, documents-5, documents-20 (Table 1)" in lines
+    assert "`audit stress run`, each with --preset medrgb" in lines
+
+
+def test_every_paper_has_a_preset_and_every_preset_its_source():
+    assert set(PRESET_OF.values()) == set(PRESETS) == set(SOURCES) == set(FIXED)
+    assert set(STRESS_BUILD) <= set(PRESETS)
 
 
 def test_s2_asks_a_model_alone_and_with_retrieval(config):

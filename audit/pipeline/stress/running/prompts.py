@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from audit.papers.departures import PRESETS, Paper
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.prompts import Prompt, PromptForm, load_templates
 from audit.pipeline.stress.instances import StressInstance
@@ -24,7 +25,7 @@ def _fields(test: StressTest) -> tuple[str, ...]:
     return (*FIELDS, "sub_questions") if test in WITH_SUB_QUESTIONS else FIELDS
 
 
-MEDRGB = "medrgb"
+MEDRGB = PRESETS[Paper.S3]
 """The preset with the instructions and the order of the replies of MedRGB."""
 AS_MEDRGB = {test: f"{MEDRGB}_{test}" for test in STRESS_TESTS if test != StressTest.STANDARD}
 """Test -> template of that preset; the standard test is the same."""
