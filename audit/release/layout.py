@@ -52,7 +52,8 @@ def open_release(path: Path, max_bytes: int) -> Iterator[tuple[Path, list[Findin
     """The folder of the release at `path`, with findings on members and links that were refused.
 
     An archive is unpacked into a temporary folder that goes away afterwards.
-    Raises ReleaseError when there is nothing at `path`, when it is not an archive, or when it unpacks to more than `max_bytes`.
+    Raises ReleaseError when there is nothing at `path`, when it is not an archive, or when it unpacks to more than `max_bytes` or
+    half of the space that is free for temporary files.
     """
     if path.is_dir():
         yield path, [_refused_member(path, link.relative_to(path).as_posix(), "/") for link in links_in(path)]
@@ -100,18 +101,19 @@ def _tar_entries(archive: tarfile.TarFile) -> Iterator[ArchiveMember]:
 
 
 def _extract(path: Path, entries: Iterator[ArchiveMember], target: Path, max_bytes: int) -> list[Finding]:
-    findings, left = [], max_bytes
+    allowed = min(max_bytes, shutil.disk_usage(target).free // 2)
+    findings, left = [], allowed
     for entry in entries:
         name = PurePosixPath(entry.name.replace("\\", "/"))
         # On Windows a backslash separates folders and a colon names a drive; both would lead out of `target`.
         if entry.open is None or not name.parts or name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
             findings.append(_refused_member(path, entry.name, "!"))
             continue
-        left -= _copy(entry, target.joinpath(*name.parts), left, path, max_bytes)
+        left -= _copy(entry, target.joinpath(*name.parts), left, path, allowed)
     return findings
 
 
-def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: int) -> int:
+def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, allowed: int) -> int:
     """Write one member and return its real size: the size declared in an archive may be false."""
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
@@ -121,8 +123,9 @@ def _copy(entry: ArchiveMember, target: Path, left: int, path: Path, max_bytes: 
             written += len(chunk)
             if written > left:
                 raise ReleaseError(
-                    f"{path}: the archive unpacks to more than {max_bytes / 2**20:,.0f} MB (at {entry.name!r}): a zip bomb? "
-                    "Nothing was loaded. If the release is that large, unpack it yourself or raise AUDIT_MAX_ARCHIVE_MB."
+                    f"{path}: the archive unpacks to more than {allowed / 2**20:,.0f} MB (at {entry.name!r}): a zip bomb? "
+                    "Nothing was loaded. If the release is that large, unpack it yourself or raise AUDIT_MAX_ARCHIVE_MB; at most "
+                    f"half of what is free in {tempfile.gettempdir()} is used."
                 )
             file.write(chunk)
     return written

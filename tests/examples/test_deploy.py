@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
@@ -152,6 +153,38 @@ def test_one_signs_in_by_password_and_reads_a_page_through_the_proxy(proxy, dash
         token = re.search(f"(?:__Host-)?{COOKIE}=([^;]+)", cookie)
         assert token is not None
         assert "Studies" in visit(address, {"Cookie": token[0]}, tls).pages
+
+
+def test_nginx_serves_200_requests_of_one_address_at_once_and_refuses_more(folder):
+    tls = ssl.create_default_context(cafile=str(folder / "tls.pem"))
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()  # until nginx hangs up
+        writer.close()
+
+    async def ask(port: str) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(port), ssl=tls, server_hostname="localhost")
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        try:
+            return await reader.readline()
+        finally:
+            writer.close()
+
+    async def refused() -> list[bytes]:
+        behind = await asyncio.start_server(silent, "127.0.0.1", 0)
+        host, port, *_ = behind.sockets[0].getsockname()
+        with nginx(folder, f"{host}:{port}", str) as address:
+            asked = [asyncio.create_task(ask(address.rpartition(":")[2])) for _ in range(210)]
+            for _ in range(100):
+                done, waiting = await asyncio.wait(asked, timeout=0.2)
+                if len(done) >= 10:
+                    break
+            for one in waiting:
+                one.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        return [one.result() for one in done]
+
+    assert [line.split()[1] for line in asyncio.run(refused())] == [b"503"] * 10
 
 
 def with_passwords(proxy: str, folder: Path, site: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,6 +82,15 @@ def test_a_bomb_is_stopped_before_it_fills_the_disk(tmp_path: Path, monkeypatch:
         archive.writestr("questions.jsonl", b"\0" * 50_000_000)
     with pytest.raises(ReleaseError, match=r"more than 5 MB .* zip bomb.* Nothing was loaded.* AUDIT_MAX_ARCHIVE_MB"):
         load(tmp_path / "bomb.zip", tmp_path / "data")
+    assert not list((tmp_path / "data").rglob("*"))
+
+
+def test_a_release_that_would_fill_the_disk_is_stopped_before_it_does(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000))
+    with pytest.raises(ReleaseError, match=r"half of what is free in .* is used"):
+        load(zipped(release, tmp_path / "r.zip"), tmp_path / "data")
     assert not list((tmp_path / "data").rglob("*"))
 
 
