@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import audit.papers
+from audit.cli.main import main
 from audit.commands import COMMANDS
 from audit.evaluation.criteria import CRITERIA, Incomplete, composites, parse_weights
-from audit.evaluation.reference_metrics import DEFAULT_MODEL
+from audit.evaluation.reference_metrics import ReferenceScorer
 from audit.metrics.systems import system_measures
 from audit.papers.departures import CITATIONS, Departure, Paper, departures, departures_markdown
-from audit.pipeline.corpus.extraction.engines import ENGINES
 from audit.pipeline.generation.model_generator import load_answer_prompt
 from audit.pipeline.generation.system_answers import FORMS
 from audit.pipeline.judging.parse import CENTERS, PAIR_FIELDS, load_prompts
@@ -33,13 +35,17 @@ from audit.pipeline.stages.config import Config
 from audit.pipeline.stages.config_reader import read_config
 from audit.pipeline.stress.building.model_facts import COUNTERFACTUAL, load_fact_prompts
 from audit.pipeline.stress.building.questions import BuildReport, StressQuestion
-from audit.pipeline.stress.building.signal_search import MEDCPT, SearchSettings, library_search, read_library
+from audit.pipeline.stress.building.signal_search import SearchSettings, library_search, read_library
 from audit.pipeline.stress.building.topics import Topic
 from audit.pipeline.stress.instances import StressDocument, StressInstance
 from audit.pipeline.stress.running.prompts import load_stress_prompts, stress_call
+from audit.release.taxonomy import read_taxonomy
+from audit.release.write import write_release
 from audit.text.documents import Document, Section
 from audit.vocabulary import StressTest, SystemMode
+from tests.papers.proofs import source_of
 from tests.support.systems import answered, measured, system_tables, systems_store
+from tests.support.tiny import release_from
 
 ROWS = [row for paper in Paper for row in departures(paper)]
 SOUND = '[corpus]\ndocuments = "texts"\n[questions]\nfile = "questions.csv"\n'
@@ -52,8 +58,9 @@ UNDELIMITED = "---\nname: {name}\nversion: 1\nmax_tokens: 99\ndelimiters: none\n
 class Trial:
     """A folder with a small corpus, and what options make of it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.folder, self.patch = folder, patch
+        patch.setenv("AUDIT_DATA_DIR", str(folder / "data"))
         (folder / "texts").mkdir()
         (folder / "questions.csv").touch()
 
@@ -177,6 +184,38 @@ def a_passage_of_a_library(trial: Trial) -> bool:
     return [document.text for document in found.documents] == ["Fever for 3 days."]
 
 
+def topics_of_complementary_pairs(trial: Trial) -> bool:
+    table = "q1 kidney ab=DIVERGENT/high ac=COMPLEMENTARY bc=CONSISTENT\nq2 kidney ab=COMPLEMENTARY ac=CONSISTENT bc=CONSISTENT"
+    main(["load", str(release_from(trial.folder, table))])
+    pairs, topics, out = (trial.folder / name for name in ("pairs.csv", "topics.txt", "themes.json"))
+    main(["pairs", "--label", "any", "--out", str(pairs)])
+    column = pd.read_csv(pairs)["divergence_topic"].dropna()
+    topics.write_text("\n".join(column))
+    main(["themes", "build", "--topics", str(topics), "--out", str(out), "--model", "words", "--layout", "principal"])
+    return set(column) <= set(read_taxonomy(out).theme_of()) and len(set(column)) > 1
+
+
+def bertscore_of_roberta(trial: Trial) -> bool:
+    asked: list[str] = []
+
+    def stand_in(model: str) -> ReferenceScorer:
+        asked.append(model)
+        return ReferenceScorer(("bertscore",), model, lambda answers, _: np.full((len(answers), 1), 0.8))
+
+    # The weights are a download
+    trial.patch.setattr("audit.pipeline.cli.systems.bertscore_scorer", stand_in)
+    tables: dict[str, Any] = system_tables()
+    write_release(trial.folder / "release", manifest={"run_id": "tiny"}, questions=[], systems=tables)
+    main(["systems", "score", str(trial.folder / "release"), "--bertscore"])
+    values = map(json.loads, (trial.folder / "release" / "measures.jsonl").read_text().splitlines())
+    return asked == ["roberta-large"] and any(value["measure"] == "bertscore" and value["value"] == 0.8 for value in values)
+
+
+def carried_out_in(test: str, *words: str) -> Callable[[Trial], bool]:
+    """A test elsewhere carries out the command with the option, and looks at what comes of it."""
+    return lambda _: all(f'"{word}"' in source_of(test) for word in words)
+
+
 def paper_setting(*path: str, value: Any) -> Callable[[Trial], bool]:
     def check(trial: Trial) -> bool:
         own: Any = trial.config("paper")
@@ -187,10 +226,11 @@ def paper_setting(*path: str, value: Any) -> Callable[[Trial], bool]:
     return check
 
 
+ENGINES, GRADE = "pipeline/corpus/extraction/test_engines.py", "pipeline/cli/test_stress_grade.py"
+BUILD = "pipeline/cli/test_stress_build"
 RETRIEVAL, OPTIONS = ("retrieval",), ("retrieval", "options")
 CHECKS: Mapping[str, Callable[[Trial], bool]] = {
-    "s0.extraction": lambda trial: trial.config(text="").corpus.engine == "" and "llamaparse" in ENGINES
-    and options("extract", "x.pdf", "--out", "y", "--engine", "llamaparse").engine == "llamaparse",
+    "s0.extraction": carried_out_in(f"{ENGINES}::test_the_command_has_the_service_read_a_file", "--engine", "llamaparse"),
     "s0.retrieval": lambda trial: trial.config("paper").strategy == "hero",
     "s0.fusion": paper_setting(*OPTIONS, "fusion", value="ranks"),
     "s0.expansion": paper_setting(*OPTIONS, "expand_dense", value=True),
@@ -207,7 +247,7 @@ CHECKS: Mapping[str, Callable[[Trial], bool]] = {
     "s0.center_names": paper_setting("judge", "name_centers", value=True),
     "s0.label_first": lambda trial: next(
         iter(load_prompts()[trial.config("paper").judge.protocol].form.schema["properties"])) == "classification",
-    "s0.themes_of": lambda _: options("themes build", "--topics", "file.txt").topics == Path("file.txt"),
+    "s0.themes_of": topics_of_complementary_pairs,
     "s1.retriever": lambda trial: trial.method().retriever == "dense",
     "s1.features": lambda trial: set(trial.method().daks.weights) == set(PUBLISHED_FEATURES)
     and trial.method().daks.weights["coverage"] > 0 > trial.method().daks.weights["entropy"],
@@ -224,20 +264,26 @@ CHECKS: Mapping[str, Callable[[Trial], bool]] = {
     "s2.corpus": lambda trial: [system.searches_corpus for system in trial.config("s2").systems] == [False, True],
     "s2.refusals": mean_over_refusals,
     "s2.unreadable": zero_points,
-    "s2.bertscore": lambda _: options("systems score", "release", "--bertscore").bertscore == DEFAULT_MODEL == "roberta-large",
+    "s2.bertscore": bertscore_of_roberta,
     "s2.question_type": prompt_with_type,
-    "s3.facts": lambda _: options("stress build", "x", "--out", "y", "--facts", "model").facts == "model",
+    "s3.facts": carried_out_in(
+        f"{BUILD}.py::test_a_model_writes_sub_questions_and_errors_and_what_cannot_be_used_is_counted", "--facts", "model"
+    ),
     "s3.documents": a_passage_of_a_library,
-    "s3.topics": lambda _: options("stress build", "x", "--out", "y", "--library", "z", "--topics", "model").topics == "model",
-    "s3.retriever": lambda _: options("stress build", "x", "--out", "y", "--library", "z", "--retriever", "medcpt").retriever
-    == MEDCPT,
+    "s3.topics": carried_out_in(
+        f"{BUILD}_from_library.py::test_topics_facts_and_rewritten_documents_are_one_run_that_asks_nothing_twice",
+        "--library", "--topics", "model",
+    ),
+    "s3.retriever": carried_out_in(
+        "pipeline/embedding/test_medcpt.py::test_a_build_searches_its_library_by_medcpt", "--library", "--retriever", "medcpt"
+    ),
     "s3.own_knowledge": lambda trial: own_sufficiency_prompt(trial)
     and "certain" in medrgb_prompts()[StressTest.SUFFICIENCY].system,
     "s3.order": calls_before_the_reasoning,
     "s3.counterfactual": lambda _: "document" in load_fact_prompts(
         None, options("stress build", "x", "--out", "y", "--facts", "model", "--counterfactual", "rewritten").counterfactual
     )[COUNTERFACTUAL].form.schema["properties"],
-    "s3.scores": lambda _: options("stress grade", "release") is not None,
+    "s3.scores": carried_out_in(f"{GRADE}::test_short_answers_are_graded_once_and_exact_ones_without_a_call", "stress", "grade"),
 }  # fmt: skip
 
 
@@ -246,8 +292,8 @@ def name_of(row: Departure) -> str:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.remedy], ids=name_of)
-def test_the_way_back_that_is_listed_yields_the_papers_setting(row, tmp_path):
-    assert CHECKS[name_of(row)](Trial(tmp_path)), row.remedy
+def test_the_way_back_that_is_listed_yields_the_papers_setting(row, tmp_path, monkeypatch):
+    assert CHECKS[name_of(row)](Trial(tmp_path, monkeypatch)), row.remedy
 
 
 def test_every_row_has_one_way_back_that_is_proved_or_says_why_there_is_none():
@@ -257,9 +303,9 @@ def test_every_row_has_one_way_back_that_is_proved_or_says_why_there_is_none():
     assert {row.paper for row in ROWS} == set(Paper) == set(CITATIONS)
 
 
-def test_without_the_way_back_the_setting_is_another(tmp_path):
+def test_without_the_way_back_the_setting_is_another(tmp_path, monkeypatch):
     # A check that holds by default would prove nothing of its remedy
-    trial = Trial(tmp_path)
+    trial = Trial(tmp_path, monkeypatch)
     ours = trial.config().retrieval
     assert (ours.options.fusion, ours.options.expand_dense, ours.options.neighbour_sections) == ("scores", False, 0)
     assert CrossSourceSettings().consolidation.ranker != trial.method().consolidation.ranker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -69,6 +70,22 @@ def test_a_folder_without_one_of_the_models_is_said(weights):
     (weights / QUERY / "model.safetensors").unlink()
     with pytest.raises(EmbeddingError, match="contains neither"):
         medcpt_encoders(weights)
+
+
+def test_a_build_searches_its_library_by_medcpt(loaded, weights, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "q.jsonl").write_text(
+        '{"question_id": "q", "question": "Why fever?", "options": {"A": "x", "B": "y"}, "answer": "A"}\n'
+    )
+    (tmp_path / "lib.jsonl").write_text('{"id": "d", "text": "Nothing of it."}\n{"id": "f", "text": "Because of fever."}\n')
+    options = ["--library", str(tmp_path / "lib.jsonl"), "--retriever", "medcpt", "--encoder", str(weights), "--signal", "5"]
+    # 1: one question alone has no noise, so some contexts are left out
+    assert main(["stress", "build", str(tmp_path / "q.jsonl"), "--out", str(tmp_path / "out"), *options]) == 1
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["retriever"] == MEDCPT
+    assert {name for name, *_ in loaded} == {ARTICLE, QUERY}
+    instances = map(json.loads, (tmp_path / "out" / "stress_instances.jsonl").read_text().splitlines())
+    signal = {document["text"] for one in instances for document in one["documents"] if document["is_signal"]}
+    assert signal == {"Because of fever."}
 
 
 def test_a_build_names_the_retriever_that_it_cannot_have(tmp_path, monkeypatch, capsys):

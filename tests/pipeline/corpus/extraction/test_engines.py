@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.cli.main import main
 from audit.errors import DocumentError, MissingLibraryError
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.run import extract
@@ -76,6 +77,15 @@ def test_the_services_headings_paragraphs_and_rows_become_sections(pdf):
     (section,) = document.sections
     assert (section.heading, section.text) == ("At home", f"{FILLER}\n\nRest.\n\nSign | Do\nFever")
     assert document.pages == 1
+
+
+@pytest.mark.usefixtures("service")
+def test_the_command_has_the_service_read_a_file(pdf, tmp_path):
+    named = pdf.rename(tmp_path / "heart_alder_pre.pdf")
+    assert main(["extract", str(named), "--out", str(tmp_path / "texts"), "--engine", "llamaparse"]) == 0
+    (document,) = (tmp_path / "texts").glob("*.json")
+    (section,) = json.loads(document.read_text())["sections"]
+    assert (section["heading"], section["text"].splitlines()[-2:]) == ("At home", ["Sign | Do", "Fever"])
 
 
 @pytest.mark.usefixtures("service")
