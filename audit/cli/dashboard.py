@@ -128,6 +128,8 @@ SHIPPED_BYTES = 2**30
 SIMULATOR = "tests.simulator"
 """What writes demos of any scale and seed, and wrote those that are shipped. It is started by its name: a wheel is without it."""
 TRUTH = "truth.jsonl"
+THEMES = {"paper": 991}
+"""Scale -> number of themes to build, where the paper has a number."""
 
 
 def demo_options(parser: argparse.ArgumentParser) -> None:
@@ -160,9 +162,9 @@ def demo(arguments: argparse.Namespace, settings: Settings) -> int:
     if loaded.fresh:
         prepare_in_background(loaded.run, settings.themes_dir)
         prepare_for_questions(loaded.run, settings.data_dir)
-    _add_themes(loaded.run, settings)
+    _add_themes(loaded.run, settings, THEMES.get(arguments.scale))
     if earlier is not None:
-        _add_themes(earlier.run, settings, like=loaded.run)
+        _add_themes(earlier.run, settings, THEMES.get(arguments.scale), like=loaded.run)
     result = {"run": loaded.run.key, "verdict": loaded.run.report["verdict"]}
     text = f"Run {loaded.run.key}: {loaded.run.report['verdict']}"
     if arguments.studies:
@@ -187,15 +189,16 @@ def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool
     return path
 
 
-def _add_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
+def _add_themes(run: Run, settings: Settings, target: int | None, like: Run | None = None) -> None:
     """Give a run themes where it has none: those that ship, or themes by words that are built here.
 
-    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
+    target  how many are built; None: as many as the phrases form
+    like    a run whose themes keep their ids where the phrases are the same, so the two can be compared
     """
     path = taxonomy_path(run, settings.themes_dir)
     shipped = package_data("data", "demo") / path.name
     if not shipped.is_file():
-        load_object(DEMO_THEMES)(run, settings, like=like)
+        load_object(DEMO_THEMES)(run, settings, like=like, target=target)
     elif not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         # The map first: a taxonomy that is there is complete

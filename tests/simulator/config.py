@@ -96,6 +96,8 @@ class WorldConfig:
     asked        organ: organ questions are put to the handbooks of that organ, general ones to all; all: every question to all
     parse_status whether the release has the parse status of each judge reply; the published one does not
     traces       whether answers record every layer of their search, and absent answers the passages they were given
+    matters      number of matters that pairs disagree about, and `topics` the number of different divergence topics; 0: a few
+                 topics for each subject (`tests.simulator.topics`)
     """
 
     seed: int
@@ -107,6 +109,8 @@ class WorldConfig:
     asked: str = "all"
     parse_status: bool = False
     traces: bool = False
+    matters: int = 0
+    topics: int = 0
     coverage: Coverage = field(default_factory=Coverage)
     variety: Variety = field(default_factory=Variety)
 
@@ -117,7 +121,8 @@ class WorldConfig:
 
 
 def paper_config(seed: int) -> WorldConfig:
-    """The published shape: 102 handbooks of 23 centers, 1,115 questions, 311 of them general (arXiv:2605.29084, section 3).
+    """The published shape: 102 handbooks of 23 centers, 1,115 questions, 311 of them general (arXiv:2605.29084, section 3); 991
+    themes of 16,113 divergence topics (section 6).
 
     The number of questions per organ is not published. These give the 48,056 answers of section 4 where organ questions go
     to the handbooks of their organ; kidney has most, as in waiting lists and forums, without which no handbook could leave
@@ -130,6 +135,8 @@ def paper_config(seed: int) -> WorldConfig:
         n_centers=23,
         phases=(37, 39, 26),
         asked="organ",
+        matters=991,
+        topics=16_113,
         coverage=PAPER_COVERAGE,
         variety=PAPER_VARIETY,
     )

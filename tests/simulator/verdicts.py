@@ -11,6 +11,7 @@ import numpy as np
 from audit.vocabulary import DISAGREEING, LABELS, SIGNIFICANCES, Label, Parse
 from tests.simulator.judge import UNSCORED, Labels, Verdicts, simulate_checks
 from tests.simulator.policies import ASK, DETAIL_SETS, Policy, phrases, policies, subject
+from tests.simulator.topics import DivergenceTopics, divergence_topics
 from tests.simulator.world import World
 
 Record = dict[str, Any]
@@ -36,11 +37,12 @@ def comparisons(world: World, labels: Labels) -> Iterator[Record]:
     """One record per question, in release order: question_id, handbooks, pairs; see `audit.release.write`."""
     ids = [book.id for book in world.handbooks]
     checks = simulate_checks(world, labels)
+    topics = divergence_topics(world, labels) if world.config.matters else None
     # Four of five pairs are absent: one record for all questions, replaced where the judge was asked.
     prescreened = [prescreened_record(ids[a], ids[b]) for a, b in zip(*(side.tolist() for side in world.pairs), strict=True)]
     for number, question in enumerate(world.questions):
         pairs = list(prescreened)
-        for pair, record in _judged(world, labels, number, ids, checks):
+        for pair, record in _judged(world, labels, number, ids, checks, topics):
             pairs[pair] = record
         yield {"question_id": question.id, "handbooks": ids, "pairs": pairs}
 
@@ -58,7 +60,12 @@ def _record(a: str, b: str, label: str | None) -> Record:
 
 
 def _judged(
-    world: World, labels: Labels, number: int, ids: list[str], checks: Mapping[tuple[int, int], Verdicts]
+    world: World,
+    labels: Labels,
+    number: int,
+    ids: list[str],
+    checks: Mapping[tuple[int, int], Verdicts],
+    topics: DivergenceTopics | None,
 ) -> Iterator[tuple[int, Record]]:
     """Index among the question's pairs, and record, of each pair that the judge was asked about."""
     asked = np.flatnonzero(~labels.prescreened[number])
@@ -71,10 +78,10 @@ def _judged(
         record = _record(ids[a], ids[b], None if verdict == UNSCORED else LABELS[verdict].value)
         record["reasoning"] = page.unreadable(draw[0]) if verdict == UNSCORED else page.reasoning(a, b, true, verdict, draw[0])
         if verdict >= Label.DIVERGENT.code:
-            record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
+            record["divergence_topic"] = topics.of_pair[number, pair] if topics else page.divergence_topic(a, b, draw[1])
             record["clinical_significance"] = page.significance(verdict, draw[2])
         elif verdict == Label.COMPLEMENTARY.code and draw[2] < TOPIC_WITHOUT_DISAGREEMENT:
-            record["divergence_topic"] = page.divergence_topic(a, b, draw[1])
+            record["divergence_topic"] = topics.in_general(world, number) if topics else page.divergence_topic(a, b, draw[1])
         record["judge_metadata"] = _usage(record["reasoning"], draw)
         if world.config.parse_status:
             record["judge_metadata"] |= _parse_status(record, draw)

@@ -22,6 +22,8 @@ def config_of_size(n_questions: int, n_handbooks: int, seed: int, *, independent
         phases=scaled(paper.phases, n_handbooks),
         independent=independent,
         asked="all",
+        matters=0,
+        topics=0,
         coverage=Coverage(),
         variety=Variety(),
     )

@@ -128,10 +128,11 @@ def assign_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     return _finish(arguments, settings, write_taxonomy(assigned, moved, out), out)
 
 
-def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) -> None:
+def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None, target: int | None = None) -> None:
     """Build themes from words alone for a run that has none: needs no model, and takes half a second for the small demo.
 
-    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
+    target  how many; None: as many as the phrases form
+    like    a run whose themes keep their ids where the phrases are the same, so the two can be compared
     """
     if taxonomy_of(run, settings.themes_dir) is not None:
         return
@@ -142,7 +143,7 @@ def build_lexical_themes(run: Run, settings: Settings, like: Run | None = None) 
         built = build_taxonomy(
             counts,
             words_encoder(list(by_plain_phrase(counts))),
-            ThemeBuildOptions(layout=PRINCIPAL),
+            ThemeBuildOptions(target=target, layout=PRINCIPAL),
             groups=groups,
             earlier=earlier,
         )
