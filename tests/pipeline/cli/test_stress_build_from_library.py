@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from audit.cli.main import main
+from audit.pipeline.stress.building.questions import BuildReport, StressQuestion
+from audit.pipeline.stress.building.signal_search import SearchSettings, library_search, read_library
+from audit.pipeline.stress.building.topics import Topic
 from tests.support.llm import fault_server as servers
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.llm.fitting import answer
@@ -110,6 +113,18 @@ def test_a_library_fills_the_contexts_of_all_four_sets_without_a_model(benchmark
     assert [topic["goal"] for topic in first["topics"]] == [
         "what answers the question", "whether option A is right", "whether option B is right",
     ]  # fmt: skip
+
+
+def test_a_document_is_cut_into_whole_sentences_that_no_other_part_repeats(tmp_path):
+    path = tmp_path / "long.jsonl"
+    path.write_text(json.dumps({"id": "d", "text": " ".join(f"Sentence {n} says that the dose is {n} mg." for n in range(200))}))
+    found = library_search(read_library(path, 1_000_000, BuildReport()), SearchSettings(), None, tmp_path)
+    question = StressQuestion("q", "What is the dose?", "A")
+    texts = [document.text for document in found.with_signal(question, [Topic("dose", "")]).documents]
+    assert len(texts) > 2
+    assert all(text.startswith("Sentence") and text.endswith("mg.") for text in texts)
+    numbers = [number for text in texts for number in re.findall(r"Sentence (\d+)", text)]
+    assert len(numbers) == len(set(numbers))
 
 
 def test_each_topic_gives_its_best_and_then_the_next_in_turn(benchmark, library, tmp_path, server):

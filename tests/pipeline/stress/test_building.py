@@ -152,6 +152,12 @@ def test_a_statement_that_documents_of_several_topics_share_is_asked_about_in_no
     assert set(rule_facts(sibling, 0, report)) == {"d0", "d1"}
 
 
+def test_a_statement_that_two_documents_of_a_question_share_is_asked_about_in_none():
+    texts = ("One. The tablets are taken twice a day with water.", "Two. The tablets are taken twice a day with water.")
+    own = StressQuestion("q", "How?", "A", YES_NO, tuple(SignalDocument(text[:3], text) for text in texts))
+    assert rule_facts([own], 0, BuildReport()) == {}
+
+
 def test_the_statement_that_shares_words_with_the_question_is_asked_about():
     text = "Birds at the window are fed twice a day. The deposit is paid back within 14 days."
     for seed in range(9):
@@ -190,6 +196,12 @@ def test_a_question_that_cannot_be_used_is_one_sentence_and_the_others_stay(chan
     assert report.counts == {reason: 1}
     assert report.examples[reason][0].startswith("line 1: ")
     assert report.examples[reason][0].endswith("The question was left out.")
+
+
+def test_the_first_of_several_reference_answers_is_the_gold_of_an_open_question():
+    record = {"question_id": "q1", "question": "Is it safe?", "reference_answers": ["It is safe.", "Yes."]}
+    (one,) = checked_questions(iter([("line 1", record)]), None, BuildReport())
+    assert (one.gold, one.options) == ("It is safe.", {})
 
 
 def test_empty_and_duplicate_documents_and_ids_are_dropped_and_counted():

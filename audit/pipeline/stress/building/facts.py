@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from audit.pipeline.stress.building.contexts import topic_of
 from audit.pipeline.stress.building.draws import rank
@@ -89,19 +91,27 @@ def find_fact(text: str, question: str, seed: str, shared: Collection[str] = fro
 
 
 def shared_statements(questions: Iterable[StressQuestion]) -> frozenset[str]:
-    """The statements found in documents of different topics, such as boilerplate of an encyclopedia.
+    """The statements found in documents of different topics, such as boilerplate of an encyclopedia, or in two of one question.
 
     Both documents may be in one context. Documents of one topic are never signal and noise in the same context.
     """
     topics: dict[str, set[str]] = {}
+    shared: set[str] = set()
     for question in questions:
+        found = Counter(words for document in question.documents for words in _statements(document.text))
+        shared |= {words for words, documents in found.items() if documents > 1}
         for document in question.documents:
             topics.setdefault(document.text, set()).add(topic_of(question))
     shared_topics: dict[str, set[str]] = {}
     for text, own in topics.items():
-        for words in {statement.text for statement in assertions(text)}:
+        for words in _statements(text):
             shared_topics[words] = shared_topics[words] & own if words in shared_topics else set(own)
-    return frozenset(words for words, common in shared_topics.items() if not common)
+    return frozenset(shared | {words for words, common in shared_topics.items() if not common})
+
+
+@lru_cache(100_000)
+def _statements(text: str) -> frozenset[str]:
+    return frozenset(statement.text for statement in assertions(text))
 
 
 def find_candidates(text: str) -> Iterator[tuple[Statement, Replacement]]:

@@ -13,7 +13,7 @@ ALIASES = {
     "question_id": ("question_id", "id", "qid"),
     "question": ("question", "text"),
     "options": ("options", "choices"),
-    "gold": ("gold", "answer", "label"),
+    "gold": ("gold", "answer", "label", "answers", "reference_answers"),
     "documents": ("documents", "signal_documents", "contexts"),
 }
 
@@ -142,8 +142,9 @@ def _options(record: Mapping[str, Any], question_id: str) -> dict[str, str]:
 
 
 def _gold(record: Mapping[str, Any], question_id: str, options: Mapping[str, str]) -> str:
-    """The gold answer. With options, it is a letter; the text of exactly one option is accepted in its place."""
-    gold = _text(record, "gold")
+    """The gold answer, the first of several. With options, it is a letter, or the text of exactly one option in its place."""
+    listed = _field(record, "gold")
+    gold = _text({"gold": listed[0]} if isinstance(listed, list) and listed else record, "gold")
     if not gold:
         raise _UnusableError("without gold", f"'{question_id}' has no gold answer.")
     if not options or gold in options:

@@ -16,7 +16,8 @@ from audit.errors import AuditError, DocumentError
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.retrieval.across.library import BM25, DENSE, ChunkHit, Library, build_library
 from audit.pipeline.retrieval.across.sources import Source
-from audit.pipeline.retrieval.settings import RetrievalSettings
+from audit.pipeline.retrieval.hybrid_settings import HybridSettings
+from audit.pipeline.retrieval.settings import SENTENCES, RetrievalSettings
 from audit.pipeline.stress.building.questions import BuildReport, SignalDocument, StressQuestion, same_text
 from audit.pipeline.stress.building.topics import Topic
 from audit.release.records import RecordFile, UnreadableRecord
@@ -31,6 +32,8 @@ LEAST, MOST, PER_TOPIC = 5, 20, 3
 OFFLINE, ONLINE = "offline", "online"
 ID_NAMES, TEXT_NAMES = ("document_id", "id", "_id", "url"), ("text", "content", "contents")
 LIBRARY = "library"
+WHOLE_SENTENCES = RetrievalSettings(chunking=SENTENCES, hybrid=HybridSettings(overlap_tokens=0))
+"""How documents are cut: half a sentence is no fact, and of two passages that share one, an error in one is told by the other."""
 
 
 class SearchSettings(NamedTuple):
@@ -151,7 +154,7 @@ def library_search(
 def _library(
     documents: Sequence[Document], sources: Sequence[Source], encoders: tuple[Encoder, Encoder] | None, folder: Path | None
 ) -> Library:
-    library = build_library(documents, sources, RetrievalSettings(), encoders[1] if encoders else None, folder)
+    library = build_library(documents, sources, WHOLE_SENTENCES, encoders[1] if encoders else None, folder)
     if not encoders:
         return library
     # The passages are read already: what is left to read are questions
