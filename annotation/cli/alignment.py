@@ -37,7 +37,7 @@ from audit.exports.table_model import Table
 from audit.exports.text_writers import markdown_rows
 from audit.jobs.processes import Progress
 from audit.settings import Settings
-from audit.store.runs import Run, list_runs
+from audit.store.runs import PAIR_PROTOCOLS, STRUCTURED, Run, list_runs
 from audit.vocabulary import PAIR_COLUMNS
 
 FOLDER = "alignment"
@@ -46,13 +46,16 @@ MAX_PAIRS = 12
 ABOUT = """Without a step: the parts of the study, its versions, and their figures on the part to prove on. The first call divides
 the study by question, once, and seals that in its ledger; the prompt as shipped is the first version.
 
-  1. --propose FILE    writes a prompt with examples from decided disagreements of the part to learn from, and with a model's
+  1. --propose FILE    writes a prompt with examples from decided disagreements of the part to learn from, and with
                        rules of a model where an endpoint is set (AUDIT_JUDGE_URL)
   2. edit FILE: whatever is in it is what the judge will read
   3. --add FILE --name NAME    seals it as a version; one that has words of the part to prove on is refused
   4. --judge           judges both parts with each version that has not done so; stopped, the same command continues
 
-From the first version on that has learnt from labels, Agreement and Prevalence leave these labels out."""
+From the first version on that has learnt from labels, Agreement and Prevalence leave these labels out.
+
+A version may be of another protocol than the first (--protocol): it is then compared with it as any other. Protocol positions has
+no versions: it is asked about single answers and not about pairs, so a pair with its label is no example for it."""
 
 
 def align_options(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +70,12 @@ def align_options(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--judge", action="store_true", help="judge the study's pairs with each version")
     parser.add_argument("--name", default="", metavar="NAME", help="for --add: name of the version")
     parser.add_argument("--seed", type=count_or_zero, metavar="N", help="of the division (default: 1); it cannot be drawn again")
+    parser.add_argument(
+        "--protocol",
+        choices=PAIR_PROTOCOLS,
+        default=STRUCTURED,
+        help="for --propose: how the judge is asked (default: %(default)s)",
+    )
     add_json(parser)
 
 
@@ -94,12 +103,12 @@ def _read(path: Path) -> str:
 
 
 def _propose(arguments: argparse.Namespace, settings: Settings, store: LabelStore) -> int:
-    text, message = proposed(store, arguments.study, settings)
+    text, message = proposed(store, arguments.study, settings, arguments.protocol)
     written = write_out(arguments.propose, {".md": text.encode})
     return print_result(arguments, f"Wrote {written}. {message}", {"file": written, "about": message})
 
 
-def proposed(store: LabelStore, study_id: str, settings: Settings) -> tuple[str, str]:
+def proposed(store: LabelStore, study_id: str, settings: Settings, protocol: str) -> tuple[str, str]:
     """A prompt for a person to edit, and what is in it: rules of a model where an endpoint is set, and examples."""
     found = lessons(store, study_id)
     rules: list[str] = []
@@ -109,7 +118,7 @@ def proposed(store: LabelStore, study_id: str, settings: Settings) -> tuple[str,
         model, rules = load_object(PROPOSED_RULES)(settings, settings.data_dir / FOLDER / study_id, pairs)
         who = f"{model} proposes {len(rules)} rules; they are words of a model, for you to keep, change or delete."
     message = f"In the part to learn from people decided {len(found)} items otherwise than the judge. {who}"
-    return proposal(found, rules), message
+    return proposal(found, rules, protocol), message
 
 
 # -- judging -----------------------------------------------------------------------------------------------------------
@@ -132,10 +141,19 @@ def judge_versions(store: LabelStore, study_id: str, settings: Settings, progres
 def _judge(store: LabelStore, study_id: str, version: Version, release: Path, settings: Settings, progress: Progress) -> int:
     templates, pairs = release.with_name(f"{release.name}.templates"), release.with_name("pairs.csv")
     templates.mkdir(parents=True, exist_ok=True)
-    write_atomic(templates / "structured.md", version.text)
+    write_atomic(templates / f"{version.protocol}.md", version.text)
     with pairs.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([PAIR_COLUMNS, *items_to_judge(store, study_id)])
-    command = ["judge", _run_of(store, study_id, settings).key, "--out", str(release), "--pairs", str(pairs)]
+    command = [
+        "judge",
+        _run_of(store, study_id, settings).key,
+        "--out",
+        str(release),
+        "--pairs",
+        str(pairs),
+        "--protocol",
+        version.protocol,
+    ]
     inner = parse([*command, "--templates", str(templates)])
     inner.progress = progress
     note(f"Version {version.name}: audit {shlex.join(command)}")

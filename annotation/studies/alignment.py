@@ -27,6 +27,7 @@ from annotation.studies.learnt import Judged, Split, Version, judged_by, record_
 from annotation.studies.study_tables import labels_table
 from annotation.studies.verdict_store import list_strata
 from audit.commands import VERSION_CHECKED, VERSION_DRAFT, VERSION_EXAMPLES, load_object
+from audit.store.runs import STRUCTURED
 from audit.vocabulary import LABELS
 
 SHIPPED = "shipped"
@@ -41,8 +42,8 @@ def begin(store: LabelStore, study_id: str, seed: int | None, by: str, now: date
     """Divide a study, and seal the shipped prompt as its first version; where that is done, its parts."""
     split = split_study(store, study_id, seed, now)
     if not versions_of(store, study_id):
-        digest, title, text = load_object(VERSION_CHECKED)(load_object(VERSION_DRAFT)([], []), {}, SHIPPED)
-        record_version(store, study_id, Version(SHIPPED, digest, title, text, by=by), now)
+        protocol, digest, title, text = load_object(VERSION_CHECKED)(load_object(VERSION_DRAFT)([], []), {}, SHIPPED)
+        record_version(store, study_id, Version(SHIPPED, digest, title, text, by=by, protocol=protocol), now)
     return split
 
 
@@ -71,13 +72,13 @@ def lessons(store: LabelStore, study_id: str) -> pd.DataFrame:
     return pd.DataFrame([row for row in in_turn if row], columns=columns)
 
 
-def proposal(found: pd.DataFrame, rules: Sequence[str]) -> str:
-    """The prompt as shipped with these rules and a few of these lessons as examples, for a person to edit."""
+def proposal(found: pd.DataFrame, rules: Sequence[str], protocol: str = STRUCTURED) -> str:
+    """The prompt of a protocol as shipped with these rules and a few of these lessons as examples, for a person to edit."""
     lines = [
         f"{{example:{row['item_id']}}} {' '.join(str(row['reason']).split())}".rstrip()
         for row in found.head(MAX_EXAMPLES).to_dict("records")
     ]
-    return str(load_object(VERSION_DRAFT)(list(rules), lines))
+    return str(load_object(VERSION_DRAFT)(list(rules), lines, protocol))
 
 
 def add_version(store: LabelStore, study_id: str, name: str, text: str, by: str, now: datetime) -> Version:
@@ -97,9 +98,9 @@ def add_version(store: LabelStore, study_id: str, name: str, text: str, by: str,
         _check_example(item, texts, split)
     gold = labels_table(store, study_id, every=True).set_index("item_id")["gold"]
     shown = {item: {**_texts_of(texts[item]), "label": str(gold[item])} for item in examples}
-    digest, title, full = load_object(VERSION_CHECKED)(text, shown, f"of version {name}")
+    protocol, digest, title, full = load_object(VERSION_CHECKED)(text, shown, f"of version {name}")
     _check_no_leak(full, texts.values(), split, versions_of(store, study_id)[0].text)
-    version = Version(name, digest, title, full, tuple(examples), split.learn, by)
+    version = Version(name, digest, title, full, tuple(examples), split.learn, by, protocol)
     record_version(store, study_id, version, now)
     return version
 

@@ -20,6 +20,7 @@ from annotation.label_store.studies import StudyState, find_study, list_studies,
 from annotation.schemes import PAIRS
 from annotation.studies.adjudication import gold_labels
 from annotation.studies.verdict_store import sample_digest
+from audit.store.runs import STRUCTURED
 
 SPLIT, VERSION, JUDGED, JUDGED_WITH = "split", "version", "judged by version", "judged with"
 """Kinds of events: how the questions are divided; a version of the prompt; what a version labelled the items; the prompts that
@@ -55,6 +56,7 @@ class Version:
     examples      ids of the items that it shows as examples
     learnt        questions that it has learnt from
     by            the account that added it
+    protocol      how the judge is asked with it
     """
 
     name: str
@@ -64,6 +66,7 @@ class Version:
     examples: tuple[str, ...] = ()
     learnt: tuple[str, ...] = ()
     by: str = ""
+    protocol: str = STRUCTURED
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from audit.store.tables import layout
 from audit.vocabulary import composed, nearest
 
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
-STRUCTURED, LABEL_FIRST, LABEL_ONLY = "structured", "label_first", "label_only"
-"""Two protocols of a judge: label and reasons in one call; the label first, what it rests on in a second call."""
+PAIR_PROTOCOLS = STRUCTURED, LABEL_FIRST, LABEL_ONLY = "structured", "label_first", "label_only"
+"""The protocols that ask about pairs: label after its reasons, label before them, label alone with its topic in another call."""
 
 RUN_COLUMNS = (
     "run_id", "title", "digest", "synthetic", "has_answers", "has_handbooks", "has_pairs", "has_systems", "has_routes",

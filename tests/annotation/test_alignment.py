@@ -18,10 +18,11 @@ from annotation.label_store.assignments import Choice, list_tasks
 from annotation.label_store.engine import LabelStore, StudyError, open_label_store
 from annotation.label_store.ratings import NewRating, submit_rating
 from annotation.label_store.results import NewDecision, submit_decision
+from annotation.label_store.seals import record_study_event
 from annotation.label_store.studies import ItemKind, StudyState, advance_study
 from annotation.label_store.study_creation import NewItem, NewStudy, create_study
 from annotation.studies.adjudication import close_study, list_disputes
-from annotation.studies.learnt import MIN_LEARN, learnt_from, left_out_note, split_of, split_study, versions_of
+from annotation.studies.learnt import MIN_LEARN, VERSION, learnt_from, left_out_note, split_of, split_study, versions_of
 from annotation.studies.sample_plan import SamplePlan
 from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import labels_table, study_ratings
@@ -117,6 +118,13 @@ def learning_judge(server: FaultServer, store: LabelStore, study_id: str = "s") 
         right, number = Label(gold[found[-1]]), int(hashlib.sha256(f"{user}{len(system)}".encode()).hexdigest()[:8], 16)
         share = 90 if "Examples, with the label" in system else 60
         label = right if number % 100 < share else LABELS[(right.code + 1) % len(LABELS)]
+        if (form := body["response_format"]["json_schema"]["name"]) in ("label_only", "extract"):
+            short = (
+                {"classification": label}
+                if form == "label_only"
+                else {"divergence_topic": "a figure", "clinical_significance": "low"}
+            )
+            return web.json_response(completion(body, json.dumps(short)))
         verdict = {
             "reasoning": "Read.", "quote_a": None, "quote_b": None, "classification": label, "divergence_topic": "a figure",
             "difference": "other amount", "follow_both": "no", "clinical_significance": "low",
@@ -221,6 +229,46 @@ def test_a_version_without_the_places_for_the_texts_is_refused(store, tmp_path, 
     assert align("--add", _edited(tmp_path, lambda text: text.replace("{example:", "{example:x", 1)), "--name", "v2") == 2
     assert "is no item of this study" in capsys.readouterr().err
     assert len(versions_of(store, "s")) == 1
+
+
+def test_a_version_of_another_protocol_is_judged_by_it_and_compared_with_the_first(store, data, tmp_path, monkeypatch, capsys):
+    tiny_study(store, tmp_path, 36)
+    path = tmp_path / "short.md"
+    assert align("--propose", str(path), "--protocol", "label_only") == 0
+    path.with_name("other.md").write_text(path.read_text().replace("name: label_only", "name: positions"))
+    assert align("--add", str(path.with_name("other.md")), "--name", "other") == 2
+    assert "its name is 'positions', but must be one of: structured, label_first, label_only" in capsys.readouterr().err
+    assert align("--add", str(path), "--name", "short") == 0
+    assert [version.protocol for version in versions_of(store, "s")] == ["structured", "label_only"]
+    capsys.readouterr()
+    with fault_server() as server:
+        learning_judge(server, store)
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert align("--judge", "--json") == 0
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    assert {(row["version"], row["n"]) for row in figures if row["figure"] == "accuracy"} == {("shipped", 24), ("short", 24)}
+    manifest = json.loads((data / "alignment" / "s" / "short" / "manifest.json").read_text())
+    assert manifest["judge_settings"]["protocol"] == "label_only"
+    full = {record["prompt"].partition("-")[0]: record for record in manifest["prompts"]}
+    assert "Examples, with the label on which people decided" in full["label_only"]["system"]
+    assert "{label}" in full["extract"]["user"]
+
+
+def test_a_version_sealed_before_protocols_could_be_chosen_is_structured(store, tmp_path):
+    tiny_study(store, tmp_path, 36)
+    split_study(store, "s", None, NOW)
+    body = {
+        "name": "shipped",
+        "digest": "0" * 12,
+        "prompt": "structured-1@0",
+        "text": "t",
+        "examples": [],
+        "learnt": [],
+        "by": "p",
+    }
+    with store.begin() as tx:
+        record_study_event(tx, "s", VERSION, body, NOW)
+    assert [version.protocol for version in versions_of(store, "s")] == ["structured"]
 
 
 def test_labels_that_a_version_has_learnt_from_are_in_no_figure_and_no_proof(store, tmp_path, capsys):

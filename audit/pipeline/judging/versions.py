@@ -1,6 +1,7 @@
 """Versions of the prompt of a judge: the text that a person edits, examples in it, and rules that a model proposes.
 
-A version is one template, complete in itself. An example is a line `{example:ITEM} why`; the texts of the item take its place.
+A version is one template, complete in itself; its name says which protocol it is for. An example is a line `{example:ITEM} why`;
+the texts of the item take its place.
 What people decided, and which items may be shown, is known above the wall: `annotation.studies.alignment` calls this by name.
 """
 
@@ -13,6 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from audit.pipeline.judging.parse import FORMS
+from audit.pipeline.judging.protocols import STAGES, STRUCTURED
 from audit.pipeline.llm.calls import Call
 from audit.pipeline.llm.foreign_text import escaped
 from audit.pipeline.llm.item_task import ItemTask
@@ -20,8 +22,10 @@ from audit.pipeline.llm.prompts import Prompt, PromptForm, load_template, prompt
 from audit.pipeline.llm.reply_models import ReplyModel, cleaned, read_reply
 from audit.release.journal_files import Reply
 
-PACKAGE, STRUCTURED, RULES = "audit.pipeline.judging", "structured", "rules"
-FORM = next(form for form in FORMS if form.name == STRUCTURED)
+PACKAGE, RULES = "audit.pipeline.judging", "rules"
+VERSION_FORMS = {form.name: form for form in FORMS if form.name in STAGES}
+"""Protocol -> the form of its prompt. Protocol `positions` has none here: it is asked about single answers and not about pairs,
+so a pair with its label is no example for it."""
 MARKER = re.compile(r"^\{example:([^{}\s]+)\}[ \t]*(.*)$", re.MULTILINE)
 END_OF_SYSTEM = "\nReply with one JSON object"
 MAX_RULES, MAX_RULE, REPLY_TOKENS = 5, 400, 250
@@ -39,9 +43,9 @@ class RulesReply(ReplyModel):
 RULES_FORM = PromptForm(RULES, RULES, ("rubric", "pairs"), RulesReply.schema_to_send())
 
 
-def version_draft(rules: Sequence[str], examples: Sequence[str]) -> str:
-    """The prompt as shipped, with further rules and lines of examples before what it says on the reply."""
-    whole = whole_template(STRUCTURED, PACKAGE)
+def version_draft(rules: Sequence[str], examples: Sequence[str], protocol: str = STRUCTURED) -> str:
+    """The prompt of a protocol as shipped, with further rules and lines of examples before what it says on the reply."""
+    whole = whole_template(protocol, PACKAGE)
     added = ["Further rules:", *(f"- {rule}" for rule in rules), ""] if rules else []
     added += ["Examples, with the label on which people decided:", *examples, ""] if examples else []
     start = whole.index(END_OF_SYSTEM)
@@ -53,14 +57,14 @@ def examples_in(text: str) -> list[str]:
     return [match[1] for match in MARKER.finditer(text)]
 
 
-def checked_version(text: str, examples: Mapping[str, Example], where: str) -> tuple[str, str, str]:
-    """(digest, title, text with its examples in full) of a version.
+def checked_version(text: str, examples: Mapping[str, Example], where: str) -> tuple[str, str, str, str]:
+    """(protocol, digest, title, text with its examples in full) of a version.
 
-    Raises AuditError where the text is no template of the prompt: where it lacks the places for the texts, above all.
+    Raises AuditError where the text is not a template of a prompt: where it lacks the places for the texts, above all.
     """
     shown = MARKER.sub(lambda match: _example_text(examples[match[1]], match[2]), text.replace("\r\n", "\n"))
-    prompt = prompt_of(FORM, shown, where)
-    return prompt.digest, prompt.title, shown
+    prompt = prompt_of(VERSION_FORMS, shown, where)
+    return prompt.name, prompt.digest, prompt.title, shown
 
 
 def _example_text(example: Example, why: str) -> str:

@@ -158,9 +158,16 @@ def _shared_templates() -> Traversable:
     return resources.files("audit.pipeline.llm").joinpath("templates")
 
 
-def prompt_of(form: PromptForm, text: str, where: str) -> Prompt:
-    """The prompt of a template that stands alone in `text`, called `where` in errors. Raises AuditError as `load_templates`."""
-    return _prompt_from(form, *_split_template(text, where), where, _shared_templates(), None)
+def prompt_of(forms: Mapping[str, PromptForm], text: str, where: str) -> Prompt:
+    """The prompt of a template that stands alone in `text`, called `where` in errors; its name says which of `forms` it has.
+
+    Raises AuditError as `load_templates`, and where the name is none of them.
+    """
+    front, body = _split_template(text, where)
+    name = front.get("name", "")
+    if name not in forms:
+        raise _template_error(where, f"its name is '{name}', but must be one of: {', '.join(forms)}")
+    return _prompt_from(forms[name], front, body, where, _shared_templates(), None)
 
 
 def whole_template(name: str, package: str) -> str:

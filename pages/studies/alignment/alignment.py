@@ -14,6 +14,7 @@ from annotation.studies.learnt import Split, judged_by, left_out_note, split_of,
 from audit.errors import AuditError
 from audit.jobs.aligning import Step, alignment_job, proposal_of, start_alignment
 from audit.jobs.processes import cancel_job
+from audit.store.runs import LABEL_FIRST, LABEL_ONLY, STRUCTURED
 from pages._blinded.access import current_account, current_settings, label_store, may_rejudge, now
 from pages._blinded.frame import escaped, explain, study_page
 from pages._shared.study_figures import pick_study_or_stop
@@ -31,6 +32,10 @@ EDIT = (
     "Whatever is written here is what the judge will read. Keep {question}, {answer_a} and {answer_b}. A line {example:ID} "
     "stands for an item of the part to learn from, followed by why its label is right."
 )
+PROTOCOLS = {
+    STRUCTURED: "Reasons, then the label", LABEL_FIRST: "The label, then its reasons",
+    LABEL_ONLY: "The label alone, and the topic in a second call",
+}  # fmt: skip
 VERSIONS = {"name": "Version", "prompt": "Prompt", "examples": "Examples", "learnt": "Has learnt from", "judged": "Judged by"}
 
 
@@ -83,7 +88,8 @@ def listed_versions(study: Study) -> None:
 
 def new_version(study: Study, account: Account) -> None:
     """A proposal, edited by a person and sealed as a version."""
-    step_button(study, "propose", "Propose a prompt")
+    protocol = st.selectbox("What the judge is asked for", list(PROTOCOLS), format_func=PROTOCOLS.__getitem__)
+    step_button(study, "propose", "Propose a prompt", protocol)
     proposed = proposal_of(alignment_job(current_settings(), study.study_id, "propose"))
     if not proposed:
         st.caption("A proposal has examples of what people decided, and rules of a model where one is set on *People*.")
@@ -98,7 +104,7 @@ def new_version(study: Study, account: Account) -> None:
         st.rerun()
 
 
-def step_button(study: Study, step: Step, label: str) -> None:
+def step_button(study: Study, step: Step, label: str, protocol: str = STRUCTURED) -> None:
     """The button that starts a step in the background, or its progress."""
     job = alignment_job(current_settings(), study.study_id, step)
     if job is not None and job.active:
@@ -108,7 +114,7 @@ def step_button(study: Study, step: Step, label: str) -> None:
         st.error(escaped(job.message))
     account = current_account()
     if may_rejudge(account) and st.button(label, key=step):
-        start_alignment(current_settings(), study.study_id, step, account.name if account else "")
+        start_alignment(current_settings(), study.study_id, step, account.name if account else "", protocol)
         st.rerun()
 
 
