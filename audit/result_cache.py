@@ -45,7 +45,7 @@ AS_THEY_ARE = (
 KEPT: Mapping[str, tuple[Arguments, ...]] = {
     **dict.fromkeys(AS_THEY_ARE, ({},)),
     "organs": ({"scope": "all"}, {"scope": "matching"}),
-    "disputed_questions": ({"limit": 3},),
+    "disputed_questions": ({"limit": 5},),
     "topics": ({"level": "topic"}, {"level": "subtopic"}),
     "system_measures": ({}, {"by": "question_type"}),
 }

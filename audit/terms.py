@@ -65,6 +65,6 @@ def significance_of(run: RunWords) -> str:
     return f"clinical {own}" if own == "significance" and run.term("patient") == "patient" else own
 
 
-def fill(run: RunWords, template: str) -> str:
+def fill(run: RunWords, template: str, **values: object) -> str:
     """Plain text from one of our templates, for a place that escapes it or interprets nothing."""
-    return template.format(**terms(run))
+    return template.format(**terms(run) | values)

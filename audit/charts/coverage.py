@@ -1,4 +1,4 @@
-"""The coverage heatmap: the share of each organ's questions that each handbook does not address; and one handbook's profile.
+"""The coverage heatmap: the share of each organ's questions that each handbook does not address.
 
 The heatmap is drawn with bars of equal length and not as a heatmap trace: a bar can be hatched (not asked is not a share), and
 Plotly reports clicks on bars but not on heatmaps.
@@ -16,7 +16,6 @@ from plotly.colors import sample_colorscale
 from audit.charts.names import MAX_LENGTH, NO_NAME, axis_of_names, clipped_names
 from audit.charts.style import (
     ABSENCE_SCALE,
-    ACCENT,
     FAINT,
     INK,
     LABEL_PATTERNS,
@@ -27,7 +26,6 @@ from audit.charts.style import (
     interval,
     organ_colours,
     percent,
-    percent_ticks,
     styled,
 )
 from audit.formatting import fixed
@@ -207,44 +205,3 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame, head: int) -> go.Figure:
         bargap=0,
         margin={"l": 8, "r": 48, "t": head, "b": 8},
     )
-
-
-PROFILE_ROW_HEIGHT = 34
-
-
-def profile_bars(table: pd.DataFrame, peers: str) -> go.Figure:
-    """A bar for the share that this handbook answers and a tick for its peers' share; rows in the order of the table.
-
-    table  name, asked, answered, share, peers_share; a row with asked 0 has no bar and reads `not asked`
-    peers  who the peers are, for the legend
-    """
-    names = clipped_names(table["name"])
-    texts = [f"{name}  {_answered_count(row)}" for name, row in zip(names, table.to_dict("records"), strict=True)]
-    rows = list(range(len(table)))
-    figure = go.Figure([_answer_bars(table, rows), _peer_ticks(table, rows, peers)])
-    # Three ticks, whose texts fit under bars next to long names on a phone; Plotly would slant more.
-    figure.update_xaxes(range=[0, 1.03], gridcolor="#e4e7eb", tickangle=0, **percent_ticks([0, 0.5, 1]))
-    figure.update_yaxes(**axis_of_names(texts), range=[len(rows) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6)
-    return styled(figure, 70 + PROFILE_ROW_HEIGHT * len(table), bargap=0.35)
-
-
-def _answered_count(row: Row) -> str:
-    return f"<b>{row['answered']:,}</b> of {row['asked']:,}" if row["asked"] else "not asked"
-
-
-def _answer_bars(table: pd.DataFrame, rows: list[int]) -> go.Bar:
-    hover = [
-        f"<b>{html(name)}</b><br>answers {percent(share)}<br>peers answer {percent(peers)}"
-        for name, share, peers in zip(table["name"], table["share"], table["peers_share"], strict=True)
-    ]
-    return go.Bar(
-        y=rows, x=table["share"], orientation="h", marker={"color": ACCENT}, name="answered here",
-        hovertext=hover, hovertemplate="%{hovertext}<extra></extra>",
-    )  # fmt: skip
-
-
-def _peer_ticks(table: pd.DataFrame, rows: list[int], peers: str) -> go.Scatter:
-    return go.Scatter(
-        y=rows, x=table["peers_share"], mode="markers", name=html(peers), hoverinfo="skip",
-        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": INK}, "color": FAINT},
-    )  # fmt: skip

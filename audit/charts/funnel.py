@@ -34,7 +34,7 @@ def funnel(table: pd.DataFrame, by: str, opens: str | None = None) -> go.Figure:
     figure = go.Figure([*_lines(known), _dots(known, by, opens, ends)])
     figure.add_hline(y=1, line={"color": FAINT, "width": 1})
     figure.update_xaxes(title="expected disagreeing pairs", rangemode="tozero", title_font={"size": 13})
-    figure.update_yaxes(title="observed over expected", title_font={"size": 13}, title_standoff=24, range=ends)
+    figure.update_yaxes(title="times as many as expected", title_font={"size": 13}, title_standoff=24, range=ends)
     return styled(figure, HEIGHT, showlegend=True, margin={"l": 56, "r": 24, "t": 48, "b": 8})
 
 

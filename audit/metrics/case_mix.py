@@ -57,7 +57,7 @@ NOTES = (
 FIGURES = (
     PRESENT, DISAGREEING, Column.decimal("expected", "Expected", "pairs"), Column.share("r_div", "Disagreement", "R_div"),
     Column.share("alone", "Nobody else", "of its pairs"),
-    Column.decimal("ratio", "Observed over expected"), Column.decimal("shrunken", "Drawn to 1").of_kind(IntervalKind.CREDIBLE),
+    Column.decimal("ratio", "Times the expected number"), Column.decimal("shrunken", "Drawn to 1").of_kind(IntervalKind.CREDIBLE),
     Column.decimal("rank", "Rank").of_kind(IntervalKind.CREDIBLE), Column.text("flag", "Stands out", words=FLAGS),
 )  # fmt: skip
 HANDBOOKS_TABLE = TableSpec(
@@ -81,8 +81,8 @@ CENTERS_TABLE = TableSpec(
     sql=HANDBOOKS_SQL,
     table=HANDBOOKS_TABLE,
     glossary={
-        "observed over expected": "How often {a_handbook} disagrees with others, divided by how often others disagree on the "
-        "{questions} that it answers: 1 is usual, 2 is twice as often."
+        "times the expected number": "How often {a_handbook} disagrees with others, divided by how often others disagree on the "
+        "{questions} that it answers (observed over expected): 1 is usual, 2 is twice as often."
     },
 )
 def handbook_case_mix(con: Connection) -> pd.DataFrame:

@@ -165,8 +165,8 @@ ORGANS_SQL = RATES_BY_GROUP.format(
     tallies=BY_QUESTION_IN_SCOPE, memberships=ORGAN_MEMBERSHIPS, name="organ", order="is_last, organ = 'general', organ"
 )
 SCOPE_NOTE = (
-    "Matching: pairs of the {handbooks} of the {question}'s {organ} (for general {questions}, and among general {handbooks}, "
-    "all). All: pairs of any two {handbooks}, even if one is about another {organ} and unlikely to answer."
+    "{Handbooks} of the same {organ}: pairs of those of the {question}'s {organ}; all pairs for general {questions}, and among "
+    "general {handbooks}. All {handbooks}: pairs of any two, even if one is about another {organ} and unlikely to answer."
 )
 ORGANS_TABLE = TableSpec(
     "The four rates by {organ} of the {question}",

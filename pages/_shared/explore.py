@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -31,7 +31,6 @@ from pages._shared.widgets import (
     figure_frame,
     go_to,
     linked_rows,
-    say,
     table,
     title_of,
 )
@@ -64,27 +63,30 @@ class RowFilter:
         go_to("disagreements", run, **self.params(name), **({"label": label.value} if label else {}))
 
 
-def clickable_rates(run: Run, figure: Figure, key: str, alt: str, rows: RowFilter) -> None:
+def clickable_rates(run: Run, figure: Figure, key: str, alt: str, rows: RowFilter, title: str = "") -> None:
     """Draw a figure of `rate_dots(..., opens=rows.column)`; a click on a dot opens the pairs that it counts."""
-    if (clicked := clicked_point(figure, key, alt)) is not None:
+    if (clicked := clicked_point(figure, key, alt, title)) is not None:
         name, rate = clicked
         rows.open(run, str(name), LABELS_OF_RATE.get(rate))
 
 
 def rates_frame(
-    run: Run, frame: pd.DataFrame, key: str, drawing: tuple[Figure, str], rows: RowFilter,
+    run: Run, frame: pd.DataFrame, key: str, title: str, drawing: tuple[Callable[[], Figure], str], rows: RowFilter,
     columns: tuple[Sequence[Column], Sequence[Column]], file: str, *metrics: str,
 ) -> None:  # fmt: skip
     """The rates of a page as a list with their intervals, and as the figure, in one frame: a row or a dot opens its pairs.
 
-    drawing  the figure of `rate_dots`, and what it shows
+    title    what they show, in a sentence
+    drawing  makes the figure of `rate_dots`, and what is drawn
     columns  the few that fit, and every one
     """
-    list_tab, chart_tab = figure_frame(run, key, frame, file, *metrics, tabs=("List", "Chart"))
-    with list_tab:
-        clickable_table(run, frame, key, rows, *columns)
-    with chart_tab:
-        clickable_rates(run, drawing[0], f"{key}_rates", drawing[1], rows)
+    list_tab, chart_tab = figure_frame(run, key, frame, file, *metrics, title=title, tabs=("List", "Chart"))
+    if list_tab.open:
+        with list_tab:
+            clickable_table(run, frame, key, rows, *columns)
+    if chart_tab.open:
+        with chart_tab:
+            clickable_rates(run, drawing[0](), f"{key}_rates", drawing[1], rows, title)
 
 
 def clickable_table(
@@ -112,7 +114,7 @@ MEANING = (
     "{title}: {n} rated pairs show how often raters confirm each of the judge's labels. The figures of each row are "
     "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
 )
-SHOWN = GROUPS_TABLE.named("group", "judge", "corrected", "elsewhere", "present", "n")
+SHOWN = ("group", "judge", "corrected", "elsewhere", "present", "n")
 
 
 def corrected_groups(run: Run, by: str) -> None:
@@ -125,7 +127,8 @@ def corrected_groups(run: Run, by: str) -> None:
         return
     st.header(TITLE, anchor=False)
     counts(run, MEANING, title=source.title, n=f"{source.rated:,}")
-    columns = [replace(column, heading=title_of(run, by)) if column.name == "group" else column for column in SHOWN]
+    group, *numbers = GROUPS_TABLE.pick(run, *SHOWN)
+    columns = [replace(group, heading=title_of(run, by)), *numbers]
     table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
         exported = with_population_column(parts, GROUPS_TABLE.population, source.ratings.intervals)
@@ -161,10 +164,8 @@ CASE_MIX_MEANING = (
     "disagreeing pairs, divided by the number expected if it disagreed as often as the others do on the same {questions}. If all "
     "were equal, nearly all dots would lie between the lines. Click a dot to read its disagreements."
 )
-FOUND = (
-    "More different from the others than chance allows: {n} of {total} {many}. In a run where none differs, one is marked "
-    "one time in twenty."
-)
+FOUND = "{n} of {total} {many} {differ} from the others more than chance allows: {named}."
+CHANCE = "In a run where none differs, one is marked one time in twenty."
 NONE = "No {one} differs from the others more than chance allows, so none of the {total} has a rank."
 CASE_MIX_SHOWN = ("disagreeing", "expected", "alone", "ratio", "shrunken", "rank", "flag")
 
@@ -180,15 +181,22 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     own = frame.assign(name=names)
     one, many = run.term(word), run.term(word, 2)
     st.header(fill(run, CASE_MIX_TITLE), anchor=False)
-    n, total = int((own["flag"] != "").sum()), len(own)
-    st.markdown(say(run, FOUND if n else NONE, n=n, total=total, one=one, many=many))
+    marked = own.loc[own["flag"] != "", "name"].map(display_name)
+    n = len(marked)
+    words = {"one": one, "many": many, "differ": "differs" if n == 1 else "differ", "named": listed_subjects(list(marked))}
+    title = fill(run, FOUND if n else NONE, n=n, total=len(own), **words)
     columns = [column for column in metric.table.pick(run) if column.name in (CASE_MIX_SHOWN if n else CASE_MIX_SHOWN[:-2])]
     name = metric.table.pick(run, rows.column)[0]
     file = metric.name.replace("_", "-")
-    chart_tab, table_tab = figure_frame(run, f"{metric.name}_frame", frame, file, metric.name)
-    with chart_tab:
-        alt = f"Observed over expected disagreements of each {one}, by how many are expected, with the lines of a funnel."
-        clickable_rates(run, funnel(own, "name", opens=rows.column), f"{metric.name}_funnel", alt, rows)
-        counts(run, CASE_MIX_MEANING, one=one)
-    with table_tab:
-        table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
+    frame_key = f"{metric.name}_frame"
+    chart_tab, table_tab = figure_frame(run, frame_key, frame, file, metric.name, title=title, fits_a_phone=False)
+    if chart_tab.open:
+        with chart_tab:
+            alt = f"Disagreements of each {one} over those expected, by how many are expected, with the lines of a funnel."
+            clickable_rates(run, funnel(own, "name", opens=rows.column), f"{metric.name}_funnel", alt, rows, title)
+            counts(run, CASE_MIX_MEANING, one=one)
+    if table_tab.open:
+        with table_tab:
+            table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
+    if n:
+        counts(run, CHANCE)

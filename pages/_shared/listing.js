@@ -41,19 +41,26 @@ const spread = (cell, column) => {
 const kindOf = (column, place, few) =>
   [column.kind, column.spread ? "with-span" : "", place >= few ? "extra" : ""].filter(Boolean).join(" ")
 
-const nameCell = (text, href, opens) => {
-  if (!opens) return made("th", { scope: "row", role: "rowheader", dir: "auto" }, text)
-  const link = href ? made("a", { class: "open", href, dir: "auto" }, text) : made("button", { class: "open", type: "button", dir: "auto" }, text)
+// The text, with the words that were searched for marked
+const marked = (text, words) => {
+  const searched = words.trim().split(/\s+/).filter(Boolean).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+  if (!searched.length) return [text]
+  return text.split(new RegExp(`(${searched.join("|")})`, "iu")).map((part, at) => (at % 2 ? made("mark", {}, part) : part))
+}
+
+const nameCell = (parts, href, opens) => {
+  if (!opens) return made("th", { scope: "row", role: "rowheader", dir: "auto" }, ...parts)
+  const link = href ? made("a", { class: "open", href, dir: "auto" }, ...parts) : made("button", { class: "open", type: "button", dir: "auto" }, ...parts)
   link.tabIndex = -1
   return made("th", { scope: "row", role: "rowheader" }, link)
 }
 
-const rowOf = (data, index, place) => {
+const rowOf = (data, index, place, words) => {
   const cells = data.rows[index].map((cell, at) => {
     const column = data.columns[at]
-    if (at === 0) return nameCell(textOf(cell), data.links?.[index], data.opens)
+    if (at === 0) return nameCell(marked(textOf(cell), words), data.links?.[index], data.opens)
     const heading = made("span", { class: "heading", "aria-hidden": "true", dir: "auto" }, column.heading)
-    const filled = Array.isArray(cell) && column.spread ? spread(cell, column) : made("span", { dir: "auto" }, textOf(cell))
+    const filled = Array.isArray(cell) && column.spread ? spread(cell, column) : made("span", { dir: "auto" }, ...marked(textOf(cell), words))
     return made("td", { role: "cell", class: kindOf(column, at, data.few) }, heading, filled)
   })
   const row = made("tr", { role: "row", "aria-rowindex": place + 2 }, ...cells)
@@ -88,11 +95,25 @@ const ordered = (data, { sort, words }) => {
     (value(a) == null ? 0 : (sort.down ? -1 : 1) * compared(value(a), value(b))) || a - b)
 }
 
+// What the headings do, where a phone has no room for them
+const sorter = (data, state, redraw) => {
+  const options = data.columns.map(({ heading }, at) => made("option", { value: at }, heading))
+  const select = made("select", { class: "sort", "aria-label": "Sort by" }, made("option", { value: "" }, "As listed"), ...options)
+  select.value = state.sort?.column ?? ""
+  select.onchange = () => {
+    const column = Number(select.value)
+    state.sort = select.value === "" ? null : { column, down: data.columns[column].kind === "number" }
+    redraw()
+  }
+  return select
+}
+
 // The parts that stay while rows come and go
 const frameOf = (data, state, redraw) => {
   const find = made("input", { type: "search", "aria-label": `Find in ${data.rows.length} rows`, placeholder: `Find in ${data.rows.length} rows` })
   const all = made("button", { type: "button", "aria-pressed": "false" }, `All ${data.columns.length} columns`)
   const status = made("span", { role: "status" })
+  const sorting = sorter(data, state, redraw)
   const more = made("button", { type: "button", class: "more" })
   const body = made("tbody", { role: "rowgroup" })
   const sortBy = (column) => {
@@ -106,21 +127,23 @@ const frameOf = (data, state, redraw) => {
   const frame = made("div", { class: "frame" }, table)
   const leftOut = made("p", { class: "left-out" })
   find.hidden = data.rows.length <= data.inSight + SLACK
+  sorting.hidden = data.rows.length < 3
   all.hidden = data.columns.length <= data.few
   find.oninput = () => {
     state.words = find.value
     redraw()
   }
-  return { find, all, status, more, body, head, table, frame, leftOut, tools: made("div", { class: "tools" }, find, all, status) }
+  const tools = made("div", { class: "tools" }, find, sorting, all, status)
+  return { find, all, status, sorting, more, body, head, table, frame, leftOut, tools }
 }
 
 const draw = (host, data, state) => {
   const root = host.querySelector(".listing")
   const redraw = () => {
-    const { body, status, more, head, leftOut } = state.parts
+    const { body, status, sorting, more, head, leftOut } = state.parts
     const order = ordered(data, state), total = data.rows.length
     const isWhole = state.all || order.length <= data.inSight + SLACK, shown = isWhole ? order.length : data.inSight
-    const rows = order.slice(0, state.all ? order.length : ON_PAPER).map((index, place) => rowOf(data, index, place))
+    const rows = order.slice(0, state.all ? order.length : ON_PAPER).map((index, place) => rowOf(data, index, place, state.words))
     rows.slice(shown).forEach((row) => row.classList.add("beyond"))
     body.replaceChildren(...rows)
     body.classList.toggle("long", rows.length > LONG)
@@ -132,6 +155,7 @@ const draw = (host, data, state) => {
     more.hidden = isWhole
     more.textContent = `All ${order.length} rows`
     leftOut.textContent = rows.length >= ON_PAPER && total > ON_PAPER ? `${ON_PAPER} of ${total} rows. The CSV file has all of them.` : ""
+    sorting.value = state.sort?.column ?? ""
     head.querySelectorAll("th").forEach((heading, column) => {
       if (state.sort?.column !== column) return heading.removeAttribute("aria-sort")
       heading.setAttribute("aria-sort", state.sort.down ? "descending" : "ascending")

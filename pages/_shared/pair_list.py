@@ -17,12 +17,15 @@ import streamlit as st
 from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
 from audit.metrics.disagreements import ANSWER, QUESTION, TOPIC, SearchPlace
+from audit.metrics.question_positions import question_positions
+from audit.result_cache import stored_for_every_question
 from audit.store.runs import Run
 from audit.terms import terms
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts
 from audit.vocabulary import Label, composed
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
+from pages._shared.position_cards import FEW
 from pages._shared.search import searched_words
 from pages._shared.widgets import listed, title_of
 
@@ -51,6 +54,7 @@ class PairRow:
     hits    `about` in pieces, those searched for marked; () where it has none
     excerpt a text that has searched words, in pieces
     colour  of the label, as CSS
+    strip   handbooks in each position of the question, most first, and those that say something else last, negative
     """
 
     key: str
@@ -62,13 +66,14 @@ class PairRow:
     significance: str
     hits: tuple[TextPart, ...] = ()
     excerpt: tuple[TextPart, ...] = ()
+    strip: tuple[int, ...] = ()
 
 
 def question_rows(
     run: Run, table: pd.DataFrame, occurrences: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
 ) -> list[PairRow]:
     """The rows of a list of questions (`disputed_questions`); `occurrences`: where searched words are (`places_in_questions`)."""
-    words = terms(run)
+    words, strips = terms(run), _strips(run.digest, run.loaded_at, run)
     return [
         _row(
             str(row.question_id),
@@ -77,9 +82,27 @@ def question_rows(
             occurrences.get(str(row.question_id), ()),
             row,
             names,
+            strips.get(str(row.question_id), ()),
         )
         for row in table.itertuples()
     ]
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _strips(digest: str, loaded_at: str, _run: Run) -> dict[str, tuple[int, ...]]:
+    """The strip of each question; of none where the positions are not found yet, which loading a run starts."""
+    columns = ["of_question", "position", "handbook_id"]
+    stored = stored_for_every_question(_run.path, question_positions.name, columns)
+    if stored is None:
+        return {}
+    once = stored.drop_duplicates(["of_question", "handbook_id"])  # of several aspects, in the first
+    sizes = once.groupby(["of_question", once["position"].fillna(0)]).size()
+    held = {question: part.droplevel(0) for question, part in sizes.groupby(level=0)}
+    return {
+        str(question): (*part[part.index > 0].tolist(), *(-part[part.index == 0]).tolist())
+        for question, part in held.items()
+        if (part.index > 0).any() and part.sum() > FEW
+    }
 
 
 def pair_rows(
@@ -105,7 +128,10 @@ def pair_rows(
     ]
 
 
-def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str]) -> PairRow:
+def _row(
+    key: str, about: str, more: str, occurrences: Sequence[SearchPlace], row: Any, names: Mapping[str, str],
+    strip: tuple[int, ...] = (),
+) -> PairRow:  # fmt: skip
     label = row.label if isinstance(row.label, str) else "unscored"
     significance = row.significance if isinstance(row.significance, str) else ""
     found_in = f"Found in {listed(_found_in_words(occurrence, names) for occurrence in occurrences)}" if occurrences else ""
@@ -115,7 +141,7 @@ def _row(key: str, about: str, more: str, occurrences: Sequence[SearchPlace], ro
     hidden = next((occurrence.text for occurrence in occurrences if occurrence.text != about), "")
     return PairRow(
         key, about, more, found_in, LABEL_WORDS[label], light_dark(LABEL_COLOURS[label]), significance,
-        parts(about, hits) if hits else (), excerpt(hidden, searched),
+        parts(about, hits) if hits else (), excerpt(hidden, searched), strip,
     )  # fmt: skip
 
 

@@ -16,11 +16,26 @@ const withHits = (name, pieces) => {
   return part
 }
 
+// One dot a handbook, in groups: those that hold one position, then those that say something else, in rings
+const dots = (sizes) => {
+  const strip = document.createElement("span")
+  strip.className = "dots"
+  strip.ariaHidden = "true"
+  for (const size of sizes) {
+    const group = document.createElement("span")
+    group.className = size < 0 ? "else" : "group"
+    group.append(...Array.from({ length: Math.abs(size) }, () => document.createElement("i")))
+    strip.append(group)
+  }
+  return strip
+}
+
 const option = (row, index) => {
   const item = document.createElement("div")
   item.id = `row-${index}`
   item.setAttribute("role", "option")
   const about = row.hits.length ? withHits("about", row.hits) : cell("about", row.about)
+  if (row.strip.length) about.append(dots(row.strip))
   for (const text of [row.more, row.found]) if (text) about.append(cell("more", text))
   if (row.excerpt.length) about.append(withHits("more", row.excerpt))
   const label = cell("label", row.label)
@@ -94,9 +109,11 @@ export default function (component) {
   }
   state.list.onkeydown = (event) => {
     const last = data.rows.length - 1
-    const to = { ArrowDown: state.index + 1, ArrowUp: state.index - 1, Home: 0, End: last, Enter: state.index }[event.key]
+    const down = state.index + 1, up = state.index - 1
+    const to = { ArrowDown: down, j: down, ArrowUp: up, k: up, Home: 0, End: last, Enter: state.index }[event.key]
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
+    event.stopPropagation() // the page has shortcuts of its own for letters
     open(Math.min(Math.max(to, 0), last), event.key === "Enter" ? 0 : SETTLE_MS)
   }
   fitPanes()

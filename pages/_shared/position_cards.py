@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,16 +14,22 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
+from audit.charts.style import cut
 from audit.metrics.question_positions import ClearestPair, Holder, Position, QuestionPositions, positions_of, words_of
+from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
-from audit.terms import terms
+from audit.terms import display_name, terms
 from audit.vocabulary import DISAGREEING, PRESENT_LABELS
 from pages._blinded.templates import rendered
 from pages._shared.loaders import load
 from pages._shared.search import hits_html, searched_words
 from pages._shared.widgets import counts, listed, say
 
-CSS = Path(__file__).with_name("positions.css")
+CSS, DOTS_CSS = (Path(__file__).with_name(name) for name in ("positions.css", "dot_strip.css"))
+FEW = 3
+"""So many are named one by one."""
+LETTERS = 60
+"""Of a position beside a dot."""
 IN_SIGHT = 14  # members of a position that are named; a click shows the others
 WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence below the answers
     "not addressed": "Not addressed ({n}): {who}.",
@@ -52,7 +59,7 @@ class PositionCard:
     """A position as every page shows it.
 
     value        the quantity that sets it apart
-    members      names of those who hold it
+    members      names of those who hold it; centers  `Alder 5`, where several of a center do
     statement    its words
     by           whose words these are, where not all members use them: the others agree, and need not say this very thing
     words        the words of every member, with whose they are, where they differ from the statement
@@ -62,6 +69,7 @@ class PositionCard:
 
     value: str
     members: list[str]
+    centers: tuple[str, ...] = ()
     aspect: str = ""
     statement: str = ""
     by: str = ""
@@ -82,17 +90,30 @@ def doubt_words(least: int) -> str:
     return f" (at least {least:,})" if least else ""
 
 
-def card_of(position: Position, names: Mapping[str, str], cells: pd.DataFrame | None = None) -> PositionCard:
+def centers_of(run: Run) -> dict[str, str]:
+    """handbook_id -> center."""
+    return dict(load(handbook_list, run)[["handbook_id", "center"]].itertuples(index=False, name=None))
+
+
+def by_center(holders: Iterable[Holder], centers: Mapping[str, str]) -> list[tuple[str, int]]:
+    """The centers of the holders with how many of each, the most first."""
+    return [(display_name(center), n) for center, n in Counter(centers[one.handbook_id] for one in holders).most_common()]
+
+
+def card_of(
+    position: Position, names: Mapping[str, str], centers: Mapping[str, str], cells: pd.DataFrame | None = None
+) -> PositionCard:
     """The card of a position; `cells`, the matrix of labels: with it a card says how many pairs within it disagree."""
     holders = [holder.handbook_id for holder in position.holders]
     disagreeing = pairs = 0
     if cells is not None:
         labels = cells.loc[holders, holders].to_numpy(dtype=object)
         disagreeing, pairs = (int(np.isin(labels, list(words)).sum()) // 2 for words in (DISAGREEING, PRESENT_LABELS))
+    held = by_center(position.holders, centers)
+    shared = tuple(f"{center} {n}" for center, n in held) if len(held) < len(holders) and len(holders) > FEW else ()
     return PositionCard(
-        position.value or "", _named(position.holders, names), position.aspect, _hits(position.statement),
-        quoted_from(position, names), _words_of(position, names), disagreeing, pairs,
-        at_least(position),
+        position.value or "", _named(position.holders, names), shared, position.aspect, _hits(position.statement),
+        quoted_from(position, names), _words_of(position, names), disagreeing, pairs, at_least(position),
     )  # fmt: skip
 
 
@@ -103,9 +124,10 @@ def position_cards(run: Run, found: QuestionPositions, names: dict[str, str], ce
     """
     others = [(holder.handbook_id, _hits(words_of(holder))) for holder in found.others]
     pair = None if found.positions else found.certain
+    centers = centers_of(run)
     st.html(CSS)
     st.html(rendered(
-        "_shared/position_cards.html", cards=[card_of(position, names, cells) for position in found.positions], terms=terms(run),
+        "_shared/position_cards.html", cards=[card_of(one, names, centers, cells) for one in found.positions], terms=terms(run),
         in_sight=IN_SIGHT, others=[(words, [names.get(handbook_id, handbook_id)]) for handbook_id, words in others],
         certain=pair and _certain(pair, names), nothing_certain=CERTAIN.format(**terms(run)),
     ))  # fmt: skip
@@ -129,6 +151,29 @@ def different_positions(found: QuestionPositions, a: str, b: str) -> bool:
         for holder in position.holders:
             held.setdefault(position.aspect, {}).setdefault(holder.handbook_id, set()).add(number)
     return any(a in by and b in by and not by[a] & by[b] for by in held.values())
+
+
+@dataclass(frozen=True)
+class DotGroup:
+    """Handbooks that say the same on a question, by name, and what; or those that say something else."""
+
+    position: str
+    names: list[str]
+    is_else: bool = False
+
+
+def dot_groups(found: QuestionPositions, names: Mapping[str, str]) -> list[DotGroup]:
+    """The handbooks with a position, each once, in the first of its positions; then those that say something else."""
+    left = dict.fromkeys(holder.handbook_id for position in found.positions for holder in position.holders)
+    groups = []
+    for position in found.positions:
+        own = [holder for holder in position.holders if holder.handbook_id in left]
+        for holder in own:
+            del left[holder.handbook_id]
+        groups.append(DotGroup(cut(position.value or position.statement, LETTERS), _named(own, names)))
+    groups.append(DotGroup("", _named(found.others, names), is_else=True))
+    drawn = [group for group in groups if group.names] if found.positions else []
+    return drawn if sum(len(group.names) for group in drawn) > FEW else []  # of few, the cards tell as much at a glance
 
 
 def most_differing(pairs: Sequence[tuple[str, str]], found: QuestionPositions) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from audit.metrics.question_positions import SOMETHING_ELSE, Holder, Position, Q
 from audit.queries.citations import citations
 from audit.queries.pair_view import Pair, pair
 from audit.store.runs import Run
+from audit.terms import terms
 from pages._blinded.frame import escaped
 from pages._blinded.templates import marked, rendered
 from pages._shared.loaders import load
@@ -23,7 +24,16 @@ from pages._shared.pair_filters import link_for_a_pair
 from pages._shared.pair_list import linked_pair
 from pages._shared.pickers import named_by
 from pages._shared.position_cards import CSS as POSITIONS_CSS
-from pages._shared.position_cards import at_least, doubt_words, most_differing, position_cards, positions_on, without_answer
+from pages._shared.position_cards import (
+    DOTS_CSS,
+    at_least,
+    dot_groups,
+    doubt_words,
+    most_differing,
+    position_cards,
+    positions_on,
+    without_answer,
+)
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
@@ -35,11 +45,12 @@ NO_POSITION, NOT_SORTED = "Nothing on this", "Not sorted by position"
 SIDES = ("a", "b")
 
 
-def summary(run: Run, question_id: str, found: QuestionPositions) -> None:
-    """The first sentence: how many say what, and how many nothing."""
+def summary(run: Run, question_id: str, found: QuestionPositions, names: Mapping[str, str]) -> None:
+    """The first sentence: how many say what, and how many nothing; below it a dot for each handbook."""
     text = who_says_what(run, found, load(counts_on, run, question_id=question_id))
     st.html(POSITIONS_CSS)
-    st.html(Markup('<p class="who" dir="auto">{}</p>').format(text))
+    st.html(DOTS_CSS)
+    st.html(rendered("_shared/who_says_what.html", text=text, groups=dot_groups(found, names), terms=terms(run)))
 
 
 def label_counts(run: Run, question_id: str) -> None:
@@ -61,7 +72,7 @@ def question_view(run: Run, question_id: str, filters: Filters, names: dict[str,
     judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
     st.html(PAIR_CSS)
     st.html(pair_html(Markup(), judged.question.text))
-    summary(run, question_id, found)
+    summary(run, question_id, found, names)
     position_cards(run, found, names)
     two_answers(run, judged, names, "Two answers side by side" if linked else "The pair that differs most")
 

@@ -41,10 +41,12 @@ def body(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
         return
     written, metric = section.ordered(frame), section.metric
     chart_tab, table_tab = figure_frame(run, section.key, written, section.csv, metric.name)
-    with chart_tab:
-        drawing(run, section, frame)
-    with table_tab:
-        rows(run, section, frame)
+    if chart_tab.open:
+        with chart_tab:
+            drawing(run, section, frame)
+    if table_tab.open:
+        with table_tab:
+            rows(run, section, frame)
     explained(run, section, frame)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from audit.charts.captions import SAVED_WIDTH, with_caption, with_notice, with_room_for_names
 from audit.charts.dark_mode import to_dark_mode
@@ -103,22 +103,33 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
 
 
 def figure_frame(
-    run: Run, key: str, frame: pd.DataFrame, name: str, *metrics: str, tabs: tuple[str, str] = ("Chart", "Table")
-) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """One frame for a figure: its chart and its table, which the page fills, where it comes from, and its file, as tabs.
+    run: Run, key: str, frame: pd.DataFrame, name: str, *metrics: str, title: str = "",
+    tabs: tuple[str, str] = ("Chart", "Table"), fits_a_phone: bool = True,
+) -> tuple[TabContainer, TabContainer]:  # fmt: skip
+    """One frame for a figure: its finding, its chart and its table, where it comes from, and its file, as tabs.
 
-    frame, name  what the CSV file has, and its stem;  metrics  how it is counted
-    tabs         the titles of what the page fills; the first is seen first
+    frame, name   what the CSV file has, and its stem;  metrics  how it is counted
+    title         what the figure shows, in a sentence: plain text
+    tabs          the titles of what the page fills where it is `open`; the first is seen first
+    fits_a_phone  of the first; otherwise the second is the first there
     """
+    narrow = is_phone()
+    names = [*(tabs if fits_a_phone or not narrow else tabs[::-1]), "Source", "Download"]
     with st.container(border=True, key=f"frame_{key}"):
-        first, second, source, download = st.tabs([*tabs, "Source", "Download"])
-    with source:
-        st.caption(escaped(" ".join(filter(None, (current_notice(), current_source())))))
-        definitions(*metrics)
-    with download:
-        csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
-        st.caption("The camera on the chart saves it as a picture, with title, notice and source.")
-    return first, second
+        if title:
+            st.markdown(f"**{escaped(title)}**")
+        tab_key = f"tabs_{key}_on_a_phone" if narrow else f"tabs_{key}"
+        # A closed tab is neither computed nor sent
+        drawn = dict(zip(names, st.tabs(names, key=tab_key, on_change="rerun"), strict=True))
+    if drawn["Source"].open:
+        with drawn["Source"]:
+            st.caption(escaped(" ".join(filter(None, (current_notice(), current_source())))))
+            definitions(*metrics)
+    if drawn["Download"].open:
+        with drawn["Download"]:
+            csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
+            st.caption("The camera on the chart saves it as a picture, with title, notice and source.")
+    return drawn[tabs[0]], drawn[tabs[1]]
 
 
 def csv_button(frame: pd.DataFrame, key: str, name: str, written: Callable[[], pd.DataFrame] | None = None) -> None:
@@ -136,16 +147,19 @@ def chart(figure: Figure, key: str, alt: str) -> None:
     _plot(figure, key, alt)
 
 
-def clicked_point(figure: Figure, key: str, alt: str) -> Any | None:
-    """Draw a figure and return the `customdata` of the clicked marker, None when none was clicked."""
-    points = _plot(figure, key, alt, on_select="rerun", selection_mode="points")["selection"]["points"]
+def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | None:
+    """Draw a figure and return the `customdata` of the clicked marker, None when none was clicked.
+
+    title  of the saved picture, where it is not `alt`: what it shows
+    """
+    points = _plot(figure, key, alt, title, on_select="rerun", selection_mode="points")["selection"]["points"]
     return points[0].get("customdata") if points else None
 
 
-def _plot(figure: Figure, key: str, alt: str, **selection: Any) -> Any:
+def _plot(figure: Figure, key: str, alt: str, title: str = "", **selection: Any) -> Any:
     fits = is_phone() and is_rows_of_names(figure)
     shown = for_a_phone(figure) if fits else with_room_for_names(figure)
-    noticed = with_caption(with_notice(shown, current_notice()), alt, current_source())
+    noticed = with_caption(with_notice(shown, current_notice()), title or alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
     with st.container(key=f"{'fitted' if fits else 'drawn'}_{key}"):  # on a phone, what does not fit scrolls sideways

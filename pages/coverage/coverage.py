@@ -16,6 +16,7 @@ from audit.tables import Column
 from audit.terms import fill
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, case_mix_section
+from pages._shared.findings import rate_finding
 from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -26,6 +27,8 @@ LEAD = "How much each {handbook} leaves out of what it should answer. Click a ro
 UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
+MOST_LEFT_OUT = "Most of what it should answer is not addressed by"
+NONE_LEAVES_OUT_MORE = "How much each {handbook} leaves out of what it should answer"
 STATE_ORDERS = {"stated": "most stated", "name": "name"}
 GROUPS = ("handbook", "topic", "organ")
 
@@ -73,21 +76,25 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
         chosen_organs = pick_many(fill(run, "{Handbooks} of {organ}"), organs, "of_organ") if several_organs else []
     selected = overall[overall["organ"].isin(chosen_organs)] if chosen_organs else overall
     rows = coverage_rows(selected, order)
-    figure = coverage_figure(rows, cells, run.term("handbook"))
-
+    whole = rows["absent"].sum() / max(rows["asked"].sum(), 1)
+    names = rows["handbook_id"].map(handbook_names(rows))
+    title = rate_finding(run, rows, names, "absence", whole, MOST_LEFT_OUT, NONE_LEAVES_OUT_MORE)
     written = cells[cells["handbook_id"].isin(rows["handbook_id"])]
-    list_tab, map_tab = figure_frame(run, "coverage", written, "coverage", "coverage", "handbooks", tabs=("List", "By question"))
-    with list_tab:
-        listed = rows.assign(name=rows["handbook_id"].map(handbook_names(rows)))
-        own = Column.text("name", title_of(run, "handbook"))
-        asked, absence = handbooks.table.pick(run, "asked", "absence")
-        columns = (own, replace(absence, heading="Does not address"), asked)
-        linked_rows(run, listed, "coverage_list", columns, "handbook", lambda row: {"handbook": row["handbook_id"]}, rows=30)
-    with map_tab:
-        if clicked := clicked_point(figure, "coverage", fill(run, ALT)):
-            go_to("handbook", run, handbook=str(clicked))
-        if several_organs:
-            counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
+    files = ("coverage", "coverage", "handbooks")
+    list_tab, map_tab = figure_frame(run, "coverage", written, *files, title=title, tabs=("List", "By question"))
+    if list_tab.open:
+        with list_tab:
+            own = Column.text("name", title_of(run, "handbook"))
+            asked, absence = handbooks.table.pick(run, "asked", "absence")
+            columns = (own, replace(absence, heading="Does not address"), asked)
+            opens = lambda row: {"handbook": row["handbook_id"]}  # noqa: E731
+            linked_rows(run, rows.assign(name=names), "coverage_list", columns, "handbook", opens, rows=30)
+    if map_tab.open:
+        with map_tab:
+            if clicked := clicked_point(coverage_figure(rows, cells, run.term("handbook")), "coverage", fill(run, ALT), title):
+                go_to("handbook", run, handbook=str(clicked))
+            if several_organs:
+                counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
     counts(
         run,
         "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}. The column *all* counts {questions} of the "

@@ -1,9 +1,10 @@
 """Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
-from audit.charts.coverage import GENERAL, profile_bars
 from audit.charts.found_states import state_bars
 from audit.charts.style import handbook_names, interval, percent
 from audit.metrics.coverage import gaps, profile
@@ -17,6 +18,8 @@ from audit.store.runs import Run
 from audit.tables import Column
 from audit.terms import display_name
 from audit.text.language import language_name
+from audit.vocabulary import GENERAL
+from pages._blinded.templates import rendered
 from pages._shared.explore import listed_subjects
 from pages._shared.found_states import counted_sentence, errors_of, miss_sentence
 from pages._shared.loaders import load
@@ -25,7 +28,8 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import NOT_CHECKED, draw_self_disagreements
 from pages._shared.widgets import chart, counts, footer, link, linked_rows, say, title_of
 
-FACTS = "{Organ}: **{organ_of}** · {Center}: **{center_of}** · {Phase}: **{phase_of}**"
+PROFILE_CSS = Path(__file__).with_name("profile.css")
+FACTS = {"organ": "{Organ}", "center": "{Center}", "phase": "{Phase}"}
 LEAVES_OUT = (
     "It does not address **{absence}** of the {asked} that it should answer: those of its {organ}, and general ones (95 % "
     "interval {absence_span})."
@@ -46,11 +50,10 @@ NO_GAP = "No question that most other {handbooks} answer is left unanswered here
 NO_GAP_FOUND = "There is no {question} on which most other {handbooks} state something and nothing was found here."
 
 
-def summary(run: Run, row: pd.Series) -> None:
-    """Organ, center and phase, then the two rates of this handbook in one sentence each."""
-    facts = say(
-        run, FACTS, organ_of=display_name(row["organ"]), center_of=row["center"], phase_of=row["phase"],
-    )  # fmt: skip
+def summary(run: Run, row: pd.Series, overall: pd.DataFrame) -> None:
+    """Organ, center and phase, where they tell handbooks apart, then the two rates of this handbook in one sentence each."""
+    told = (name for name in FACTS if overall[name].nunique() > 1 and not (name == "center" and overall[name].is_unique))
+    facts = " · ".join(say(run, f"{FACTS[name]}: **{{value}}**", value=display_name(row[name])) for name in told)
     sentences = [_answered_sentence(run, row)]
     if run.has_pairs:
         span = interval(row["r_div_low"], row["r_div_high"]) or "unknown"
@@ -182,6 +185,17 @@ def self_counts(row: pd.Series) -> str:
     return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
+def profile_rows(answered: pd.DataFrame) -> list[tuple[str, str, float | None, float | None]]:
+    """Name, count in words, the share that is answered and that of its peers; no share where nothing was asked."""
+    return [
+        (
+            display_name(row["name"]), f"{row['answered']:,} of {row['asked']:,}" if row["asked"] else "not asked",
+            row["share"] if row["asked"] else None, None if pd.isna(row["peers_share"]) else row["peers_share"],
+        )
+        for row in answered.to_dict("records")
+    ]  # fmt: skip
+
+
 def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
     """What it answers by organ or topic of the question: beside its peers, or in the three states of a search."""
     st.header("What it answers", anchor=False)
@@ -195,8 +209,9 @@ def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
         chart(state_bars(counted[counted["asked"] > 0].reset_index(drop=True)), "profile", "What was found, in three states.")
     else:
         same = f" of its {run.term('organ')}" if several_organs else ""
+        st.html(PROFILE_CSS)
         peers = f"other {run.term('handbook', 2)}{same}, on average"
-        chart(profile_bars(answered, peers), "profile", "Share of questions answered, compared with that of its peers.")
+        st.html(rendered("handbook/profile.html", rows=profile_rows(answered), peers=peers))
     footer(answered, f"profile-{by}", run, "profile")
 
 
@@ -206,7 +221,7 @@ with page("{Handbook}", LEAD, unlabelled=UNLABELLED) as run:
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
     chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
-    summary(run, overall[overall["handbook_id"] == handbook_id].iloc[0])
+    summary(run, overall[overall["handbook_id"] == handbook_id].iloc[0], overall)
     text_section(run, handbook_id)
     with st.container(horizontal=True):
         if run.has_pairs:

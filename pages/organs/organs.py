@@ -1,8 +1,9 @@
 """Organs: label shares and the four rates, by the organ of the question. Every dot and row opens its pairs."""
 
+from functools import partial
+
 import streamlit as st
 
-from audit.charts.labels import share_heatmap
 from audit.charts.rates import BOTH_ANSWER, rate_dots
 from audit.exports.sections.pairs import named_organs
 from audit.metrics.questions import SCOPE_NOTE, organs
@@ -12,11 +13,13 @@ from audit.vocabulary import LABELS, PRESENT_LABELS, Label
 from pages._shared.disagreement_rate import disagreement_rate
 from pages._shared.disputed_share import disputed_share
 from pages._shared.explore import RowFilter, corrected_groups, rates_frame
+from pages._shared.findings import MOST_DISAGREEMENT, NONE_STANDS_OUT, rate_finding
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
+from pages._shared.label_bars import label_bars
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
-from pages._shared.widgets import chart, counts, say
+from pages._shared.widgets import counts, say
 
 ALL = "(all)"
 FEW = ("r_div", "pct_any_div", "r_abs", "questions")
@@ -43,12 +46,14 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     disagreement_rate(run, frame.iloc[-1])
     disputed_share(run)
     rows = RowFilter("organ_id", "organ", whole=ALL)
-    figure = rate_dots(shown_frame, "organ_id", shown_rates(run), overall=ALL, opens="organ_id", called="organ")
+    figure = partial(rate_dots, shown_frame, "organ_id", shown_rates(run), overall=ALL, opens="organ_id", called="organ")
+    own = shown_frame[shown_frame["organ_id"] != ALL]
+    title = rate_finding(run, own, own["organ"], "r_div", frame["r_div"].iloc[-1], MOST_DISAGREEMENT, NONE_STANDS_OUT)
     few = organs.table.pick(run, "organ", *(column for column in FEW if column in (*shown_titles(run), "questions")))
     every = organs.table.pick(run, "organ", *shown_titles(run), *COUNTS)
     drawing = (figure, fill(run, "Rates per {organ}, with 95 % intervals."))
     files = ("organs", "organs", "disputed_share_corrected")
-    rates_frame(run, shown_frame, "organ", drawing, rows, (few, every), *files)
+    rates_frame(run, shown_frame, "organ", title, drawing, rows, (few, every), *files)
     counts(
         run,
         "Shares as the judge labels, with 95 % intervals; one wider than 50 points is only written. In the chart the dashed "
@@ -58,11 +63,7 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     st.header("How the judge labelled them", anchor=False)
     base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
     base_words, shown_labels = BASES[base]
-    chart(
-        share_heatmap(shown_frame, "organ", shown_labels, base_words),
-        "organ_labels",
-        fill(run, "Share of each label per {organ}."),
-    )
+    label_bars(list(shown_frame["organ"]), shown_frame, shown_labels, base_words)
     counts(
         run,
         "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",

@@ -20,6 +20,7 @@ from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
 from audit.vocabulary import Found
+from pages._blinded.frame import is_phone
 from pages._blinded.templates import rendered
 from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.judging_cost import cost_of_judging
@@ -35,6 +36,7 @@ from pages.question.label_matrix import label_matrix
 
 UNLABELLED = "What each {handbook} says, in its own words."
 PICK = "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter; or choose any two {handbooks} here."
+PICK_TWO = "The positions above say who agrees. Choose any two {handbooks} to read their answers side by side."
 
 
 # -- A question that nothing has compared yet ----------------------------------------------------------------
@@ -142,7 +144,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     found = positions_on(run, question_id)
     with above:
-        summary(run, question_id, found)
+        summary(run, question_id, found, names)
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:
             st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
@@ -156,10 +158,12 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
                 position_cards(run, found, names, cells)
             with right:
                 two_answers(run, judged, names, "Two answers side by side")
-            with st.expander("Who agrees with whom"):
-                label_counts(run, question_id)
-                label_matrix(run, question_id, cells, table, names, opened)
-                counts(run, PICK)
-                pick_two(run, list(cells.index), opened, names)
+            with st.expander("Who agrees with whom", on_change="rerun", key="who_agrees") as agreeing:
+                if agreeing.open:  # the matrix is neither computed nor sent before
+                    label_counts(run, question_id)
+                    if not is_phone():  # there the cards above say it: cells would be too small to touch
+                        label_matrix(run, question_id, cells, table, names, opened)
+                    counts(run, PICK_TWO if is_phone() else PICK)
+                    pick_two(run, list(cells.index), opened, names)
         all_answers(run, question_id, table, found, names)
     footer(table, "position-groups", run, "question_positions", "position_groups", "matrix")

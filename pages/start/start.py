@@ -42,7 +42,7 @@ from pages.start.unlabelled import not_found_figure, unlabelled_start
 LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the answers in pairs."
 TITLE = "What {handbooks} disagree about"
 NONE_DISPUTED = "The judge calls no two answers different advice. That is its reading, and no proof that the {handbooks} agree."
-LISTED = 3  # counted when a large run is loaded: see audit.result_cache
+LISTED = 5  # counted when a large run is loaded: see audit.result_cache
 NOT_ADDRESSED = "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}."
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"

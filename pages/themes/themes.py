@@ -14,6 +14,7 @@ from audit.metrics.themes import themes
 from audit.queries.themes import NO_THEME
 from audit.store.runs import Run
 from audit.tables import Column
+from audit.terms import fill
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, clickable_table
 from pages._shared.loaders import load, theme_map_points
@@ -33,7 +34,7 @@ from pages._shared.themes import (
     with_shown_names,
     with_top,
 )
-from pages._shared.widgets import chart, clicked_point, counts, footer, go_to
+from pages._shared.widgets import chart, clicked_point, counts, footer, go_to, say
 
 LEAD = "What do the {handbooks} disagree about? The gravest themes first."
 ROWS = RowFilter("theme_id", "theme")
@@ -54,14 +55,15 @@ FOUND = {
 }
 HOVERED = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, close to topics with similar wording, coloured by the group of its theme."
-BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low clinical significance, the gravest theme first."
+BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low {significance}, the gravest theme first."
 
+GRAVEST = "The gravest theme is **{name}** (disagreements of high {significance}: {high} of {n})."
 MAP_NOTE = (
     "{n} different divergence topics. Rest the pointer on a point to read what the judge wrote; drag to move, scroll to zoom, "
     "click to open the theme."
 )
 ORDER_NOTE = (
-    "High, medium, low: the clinical significance of the disagreements. Themes with most of high significance come first, then "
+    "High, medium, low: the {significance} of the disagreements. Themes with most of high significance come first, then "
     "those with most of medium significance: one grave matter outranks many trivial ones. A theme on a single question says "
     "little about others."
 )
@@ -69,18 +71,21 @@ ORDER_NOTE = (
 
 def summary(run: Run, frame: pd.DataFrame) -> None:
     """How many disagreements belong to a theme, and how many to none."""
-    rest = frame[frame["theme_id"] == NO_THEME]
+    rest, own = frame[frame["theme_id"] == NO_THEME], frame[frame["theme_id"].map(is_theme)]
     alone, disagreeing = int(rest["disagreeing"].sum()), int(frame["disagreeing"].sum())
     counts(
         run,
         "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme, "
-        "**{high}** of them of high clinical significance; they are counted and listed last, as *no theme*.",
-        themes=f"{frame['theme_id'].map(is_theme).sum():,}",
+        "**{high}** of them of high {significance}; they are counted and listed last, as *no theme*.",
+        themes=f"{len(own):,}",
         disagreeing=f"{disagreeing:,}",
         alone=f"{alone:,}",
         share=percent(alone / disagreeing if disagreeing else None),
         high=f"{rest['high'].sum():,}",
     )
+    if len(own) and own.iloc[0]["high"]:
+        first = own.iloc[0]
+        st.markdown(say(run, GRAVEST, name=first["name"], high=f"{first['high']:,}", n=f"{first['disagreeing']:,}"))
 
 
 def bars(run: Run, frame: pd.DataFrame) -> None:
@@ -88,7 +93,7 @@ def bars(run: Run, frame: pd.DataFrame) -> None:
     drawn = frame[frame["theme_id"].map(is_theme) & (frame["disagreeing"] > 0)].head(MAX_DRAWN)
     if drawn.empty:
         return
-    if (clicked := clicked_point(theme_bars(drawn), "theme_bars", BARS_ALT)) is not None:
+    if (clicked := clicked_point(theme_bars(drawn), "theme_bars", fill(run, BARS_ALT))) is not None:
         ROWS.open(run, str(clicked))
     counts(run, "The {n} gravest themes. Click a bar to read its disagreements.", n=len(drawn))
 
@@ -103,7 +108,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     )
     counts(
         run,
-        "Area is the number of pairs; the darker, the higher their clinical significance (low, medium, high). Click a group "
+        "Area is the number of pairs; the darker, the higher their {significance} (low, medium, high). Click a group "
         "to zoom in; the list below opens the disagreements.",
     )
 

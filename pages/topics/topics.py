@@ -1,6 +1,7 @@
 """Topics: rates per topic or subtopic, and whether severity changes the ranking. Every dot and row opens its pairs."""
 
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import pandas as pd
@@ -8,11 +9,12 @@ import streamlit as st
 
 from audit.charts.rates import rate_dots
 from audit.charts.style import coefficient
-from audit.metrics.questions import topics
+from audit.metrics.questions import organs, topics
 from audit.metrics.severity import severity, severity_rho
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from pages._shared.explore import RowFilter, corrected_groups, rates_frame
+from pages._shared.findings import MOST_DISAGREEMENT, NONE_STANDS_OUT, rate_finding
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
 from pages._shared.loaders import load
 from pages._shared.page import page
@@ -35,7 +37,7 @@ def severity_section(run: Run) -> None:
     rho = cast(pd.Series, load(severity_rho, run).set_index("level").loc["topic"])
     counts(
         run,
-        "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "
+        "For severity, each disagreement counts 1, 2 or 3 by its {significance} (low, medium, high). Places gained is how "
         "far {a_topic} moves up as a result. Spearman's rho between the two rankings of the {n} {topics} with a disagreement is "
         "{rho} (1: the same ranking); between how often advice differs and how grave a difference is on average it is {grave} "
         "(0: no connection).",
@@ -63,19 +65,21 @@ with page("By {topic}", LEAD, unlabelled=UNLABELLED) as run:
         order = choose("Order by", orders, "order", format_func=ORDERS.__getitem__)
     frame = load(topics, run, level=level, scope=MATCHING).sort_values(order, ascending=order == "topic", ignore_index=True)
     rows = RowFilter("topic", level)
-    figure = rate_dots(frame.head(MAX_DRAWN), "topic", shown_rates(run), opens="topic")
+    whole = load(organs, run, scope=MATCHING).iloc[-1]["r_div"]
+    title = rate_finding(run, frame, frame["topic"], "r_div", whole, MOST_DISAGREEMENT, NONE_STANDS_OUT)
     name, *few = topics.table.pick(run, "topic", *(column for column in FEW if column in (*shown_titles(run), "questions")))
     name = replace(name, heading=title_of(run, level))
     every = topics.table.pick(run, *shown_titles(run), *COUNTS)
-    drawing = (figure, "Rates per topic, with 95 % intervals.")
-    rates_frame(run, frame, "topic", drawing, rows, ((name, *few), (name, *every)), level, "topics")
+    drawn = frame.head(MAX_DRAWN)
+    drawing = (partial(rate_dots, drawn, "topic", shown_rates(run), opens="topic"), "Rates per topic, with 95 % intervals.")
+    rates_frame(run, frame, "topic", title, drawing, rows, ((name, *few), (name, *every)), level, "topics")
     counts(
         run,
         "{n} {topics}, of which the chart shows {drawn}. Lines are 95 % intervals; one wider than 50 points is only written. A "
         "{question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
         "{question}, or any two where it is general.",
         n=len(frame),
-        drawn=min(len(frame), MAX_DRAWN),
+        drawn=len(drawn),
     )
     where_silence_is(run)
     if level == "topic":

@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 
-from audit.charts.coverage import profile_bars
 from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.rates import Rate, rate_dots
 from audit.charts.style import handbook_names
@@ -82,17 +81,6 @@ def test_the_same_share_is_as_deep_in_every_column_and_never_runs_into_the_next(
     (cells,) = share_heatmap(frame, "organ", ["CONSISTENT", "DIVERGENT"], "pairs").data
     assert cells.z[0][0] < 1 <= cells.z[0][1]
     assert cells.z[1][1] < 2 == cells.zmax
-
-
-def test_a_handbook_not_asked_about_an_organ_has_no_bar():
-    table = pd.DataFrame(
-        {"name": ["kidney", "lung"], "asked": [4, 0], "answered": [1, 0], "share": [0.25, math.nan], "peers_share": [0.5, 0.5]}
-    )
-    figure = profile_bars(table, "others")
-    bars, ticks = figure.data
-    assert "not asked" in figure.layout.yaxis.ticktext[1]
-    assert math.isnan(bars.x[1])
-    assert list(ticks.x) == [0.5, 0.5]
 
 
 def test_handbooks_are_named_by_what_tells_them_apart():

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import audit.charts
-from audit.charts.coverage import coverage_figure, coverage_rows, profile_bars
+from audit.charts.coverage import coverage_figure, coverage_rows
 from audit.charts.criteria import criteria_bars, preference_bars
 from audit.charts.decisions import decision_figure
 from audit.charts.errors_in_time import cusum_figure
@@ -106,11 +106,6 @@ def columns_of_coverage() -> Drawn:
     figure = coverage_figure(coverage_rows(book, "organ"), cells)
     assert len(figure.layout.xaxis.ticktext) == COUNT + 1
     return figure, {place: float(trace.text[0]) / 100 for place, trace in enumerate(figure.data[2:])}
-
-
-def profile() -> Drawn:
-    figure = profile_bars(named().assign(asked=4, answered=1, share=VALUES, peers_share=0.5), "others")
-    return figure, along_rows(figure.data[0])
 
 
 def confusion() -> Drawn:
@@ -291,7 +286,7 @@ def curves_of_a_search() -> Drawn:
 
 MAKERS: dict[Callable[..., go.Figure], Sequence[Callable[[], Drawn]]] = {
     rate_dots: [rates], share_heatmap: [heat_map], matrix_figure: [matrix], two_step_bar: [two_steps],
-    coverage_figure: [coverage, columns_of_coverage], profile_bars: [profile], confusion_figure: [confusion],
+    coverage_figure: [coverage, columns_of_coverage], confusion_figure: [confusion],
     criteria_bars: [criteria], preference_bars: [preferences], funnel: [funnel_plot], stress_curves_figure: [curves],
     selective_curves: [selective], dominance_dots: [dominance_of_systems, dominance_of_sources],
     budget_bars: [budgets, budgets_of_sources], route_picture: [route], mean_dots: [means], difference_dots: [differences],

@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from audit.metrics.question_positions import Holder, Position, QuestionPositions
-from pages._shared.position_cards import different_positions, most_differing, quoted_from
+from pages._blinded.templates import rendered
+from pages._shared.position_cards import card_of, different_positions, dot_groups, most_differing, quoted_from
 from pages.question.label_matrix import KEY, _picked
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.loading import load
+
+
+def who_agrees(at: AppTest) -> AppTest:
+    """The page with the matrix of labels unfolded."""
+    at.session_state["who_agrees"] = True
+    return at.run()
 
 
 @pytest.fixture
@@ -41,7 +49,7 @@ def test_where_no_position_is_certain_the_judge_s_words_stand_alone(run, open_pa
     assert "3 handbooks answer and disagree" in html
     assert html.count('class="position certain"') == 1
     assert "a against b" in html
-    assert "In 1 of 3 pairs in which both answer, the judge finds that they disagree." in words_on(at)
+    assert "In 1 of 3 pairs in which both answer, the judge finds that they disagree." in words_on(who_agrees(at))
 
 
 def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(sorted_run, open_page):
@@ -80,7 +88,7 @@ def test_the_first_pair_opened_lies_across_positions():
 
 
 def test_two_handbooks_are_picked_without_a_mouse(run, open_page):
-    at = open_page("question", question="q1")
+    at = who_agrees(open_page("question", question="q1"))
     assert [at.selectbox(key=f"pick_{side}").value for side in "ab"] == ["a", "b"]
     at.selectbox(key="pick_a").select("c").run()
     assert [at.query_params[side] for side in "ab"] == ["c", "b"]
@@ -126,7 +134,7 @@ def test_handbooks_that_do_not_address_it_and_those_not_asked_are_listed_separat
 
 
 def test_handbooks_without_an_answer_can_be_drawn_too(run, open_page):
-    assert not open_page("question", question="q1", show="everyone").exception
+    assert not who_agrees(open_page("question", question="q1", show="everyone")).exception
 
 
 def test_a_card_says_whose_words_it_shows_where_its_handbooks_use_different_ones():
@@ -152,8 +160,29 @@ def test_a_cell_opened_by_key_is_one_of_two_handbooks_of_the_matrix(monkeypatch)
 
 
 def test_the_matrix_reaches_the_keyboard_with_its_names_and_labels(run, open_page):
-    drawn = [part.proto for part in open_page("question", question="q1").get("bidi_component")]
+    closed = open_page("question", question="q1")
+    assert not [part for part in closed.get("bidi_component") if part.proto.component_name.endswith(KEY)]
+    drawn = [part.proto for part in who_agrees(closed).get("bidi_component")]
     (data,) = [json.loads(part.json) for part in drawn if part.component_name.endswith(KEY)]
     assert len(data["names"]) == 3
     assert [data["words"][int(row[row_number])] for row_number, row in enumerate(data["rows"])] == ["the same handbook"] * 3
     assert "divergent" in {data["words"][int(value)] for row in data["rows"] for value in row}
+
+
+def test_a_dot_stands_for_each_handbook_in_the_first_of_its_positions(sorted_run, open_page):
+    assert "<i data-name=" not in html_on(open_page("question", question="q1"))  # of three handbooks
+    aspects = (*held("abc", "d"), *(Position("dose", "", None, position.holders) for position in held("a", "b")))
+    groups = dot_groups(QuestionPositions(aspects, others=(Holder("e", "", 0, 0),)), dict.fromkeys("abcde", "<b>"))
+    assert [(len(group.names), group.is_else) for group in groups] == [(3, False), (1, False), (1, True)]
+    strip = rendered("_shared/who_says_what.html", text="", groups=groups, terms={"handbook": "code"})
+    assert strip.count('<i data-name="&lt;b&gt;') == 5
+    assert 'aria-label="One dot for each code: 3 a b c, 1 d, 1 something else"' in strip
+    assert dot_groups(QuestionPositions(others=tuple(Holder(one, "", 0, 0) for one in "abcd")), dict.fromkeys("abcd", "")) == []
+
+
+def test_who_holds_a_position_is_said_by_center_where_several_of_one_do():
+    ids = {f"h{number}": center for number, center in enumerate(("Alder", "Alder", "Birch", "Alder", "Cedar_Hill"))}
+    position = Position("", "Wait.", None, tuple(Holder(handbook_id, "Wait.", 0, 5) for handbook_id in ids))
+    assert card_of(position, ids, ids).centers == ("Alder 3", "Birch 1", "Cedar Hill 1")
+    alone = {handbook_id: handbook_id for handbook_id in ids}
+    assert card_of(position, ids, alone).centers == ()  # each of a center of its own is named

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session, sign_out
 from pages._blinded.access import now
-from pages._blinded.compressed import ROOT
+from pages._blinded.compressed import FONTS, ROOT
 from pages._blinded.request_guard import MAX_BODY_BYTES, is_known, is_own_host, is_own_origin
 from pages._blinded.session_cookie import NAME
 from pages._blinded.transfers import MAX_UPLOAD_MB
@@ -23,6 +25,8 @@ from tests.browser.conftest import server
 from tests.support.studies import people, study_of
 from tests.support.visitor import opened, run
 
+REPOSITORY = Path(__file__).parents[2]
+FONT_FOLDER = REPOSITORY / "pages" / "_blinded" / "fonts"
 PUBLIC = "audit.alder.example"
 SPY = Path(__file__).with_name("outbound_calls")
 
@@ -311,3 +315,35 @@ def test_scripts_are_compressed_for_a_browser_that_takes_it_and_plain_for_others
     assert len(answers[0][2]) < len(answers[1][2]) / 2
     at.request("GET", "/static/js/../../../../pyproject.toml", headers={"Accept-Encoding": "gzip"})
     assert at.getresponse().status >= 400
+
+
+def test_a_font_is_served_in_part_and_whole_to_who_needs_other_letters(address: str) -> None:
+    at = http.client.HTTPConnection(urlsplit(address).netloc)
+
+    def loaded(url: str) -> bytes:
+        at.request("GET", url, headers={"Accept-Encoding": "gzip"})
+        answer = at.getresponse()
+        assert (answer.status, answer.getheader("X-Content-Type-Options")) == (200, "nosniff")
+        return answer.read()
+
+    assert len(FONTS) == 2
+    for name, part in FONTS.items():
+        whole = (ROOT / "static" / "media" / name).read_bytes()
+        assert loaded(f"/static/media/{name}") == part.read_bytes()
+        assert loaded(f"/static/media/{name}?whole") == whole
+        assert len(part.read_bytes()) < len(whole) / 5
+    styles = [
+        gzip.decompress(loaded(f"/static/css/{path.name}")).decode() for path in (ROOT / "static" / "css").glob("index.*.css")
+    ]
+    assert any(f"url(../media/{name}?whole)" in style for name in FONTS for style in styles)
+
+
+def test_the_part_of_the_icons_has_every_icon_that_a_page_or_streamlit_names() -> None:
+    """Where this fails, run .ci/fonts.py."""
+    kept = set((FONT_FOLDER / "icons.txt").read_text(encoding="utf-8").split())
+    pages = (path for folder in ("pages", "annotation") for path in (REPOSITORY / folder).rglob("*.*"))
+    texts = (path.read_text(encoding="utf-8") for path in pages if path.suffix in (".py", ".html", ".js"))
+    scripts = (path.read_text(encoding="utf-8") for path in (ROOT / "static" / "js").glob("*.js"))
+    named = {icon for text in (*texts, *scripts) for icon in re.findall(r":material/([a-z0-9_]+):", text)}
+    assert len(named) > 100
+    assert named & ALL_MATERIAL_ICONS <= kept

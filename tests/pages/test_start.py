@@ -49,7 +49,7 @@ def test_the_gravest_question_comes_first_with_its_positions_and_a_link(run, ope
     questions = [query for _, query in links_on(at) if "question=" in query]
     assert [re.search("question=(q.)", query)[1] for query in questions] == ["q1", "q2"]  # high, then low significance
     first = html_on(at).split('class="dispute"')[1]
-    assert "divergent, high clinical significance · 1 pair of 2 handbooks disagree" in first
+    assert "divergent, high clinical significance · 1 pair of 2 handbooks disagrees" in first
     assert re.findall(r"<em>(.*?)</em>", first)
 
 
