@@ -211,6 +211,7 @@ FURTHER_VERDICT = RecordKind(
         f.Word("judge", "who judged: the name of the model", "model", required=True, names=True),
         f.Word("revision", "what the server says of the model that replied"),
         f.Word("date", "the day, as 2026-11-28"),
+        f.Text("prompt", "in the first verdict of a judge and time: the prompt in full, its name in the first line"),
     ),
     about=(
         "Optional: verdicts after those of the run, which keep their place. `second`: another judge read pairs that disagree, "

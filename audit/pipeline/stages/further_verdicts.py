@@ -88,6 +88,9 @@ def asked_alone(task: JudgingTask) -> JudgingTask:
 def further_records(task: JudgingTask, plan: FurtherPlan, replies: Replies, summary: Summary) -> Iterator[dict[str, Any]]:
     """The records of the replies so far, counted in `summary`."""
     date = datetime.now(UTC).date().isoformat()
+    # Not in the manifest, whose digest names the run
+    (prompt,) = (task.prompts[stage] for stage in task.tokens)
+    in_full: str | None = f"{prompt.title}\n\n{prompt.system}\n\n{prompt.user}"
     for item in task.corpus.items():
         findings = task.protocol.absence_findings(item, replies)
         requests = sum(1 for _ in task.protocol.judge_requests(task.corpus, item, findings))
@@ -102,7 +105,9 @@ def further_records(task: JudgingTask, plan: FurtherPlan, replies: Replies, summ
             yield about | {
                 "kind": plan.kind, "round": plan.round, "number": request.number + 1, **_verdict_fields(verdict),
                 "judge": task.model, "revision": _revision(reply), "date": date,
+                **({"prompt": in_full} if in_full else {}),
             }  # fmt: skip
+            in_full = None
         summary.count(not_asked=requests - replied)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.metrics.prompts import prompts
 from audit.pipeline.stages.further_verdicts import FILE
 from audit.store.connection import open_store, rows
 from audit.store.runs import find_run
@@ -53,10 +54,13 @@ def test_a_second_judge_reads_all_disagreeing_and_unscored_pairs_and_some_others
     asked = {(one["question_id"], one["handbook_a"] + one["handbook_b"]) for one in records(release)}
     assert {("q1", "ab"), ("q2", "ab"), ("q2", "bc")} <= asked
     assert len(asked) == 4
+    assert server.unrecorded(release) == set()
     assert {(one["kind"], one["judge"], one["round"], one["number"]) for one in records(release)} == {("second", "judge", 1, 1)}
     run = find_run(tmp_path / "data" / "store", "tiny")
     assert run.report["clean"]
     with open_store(run.path) as con:
+        (used_for,) = prompts(con)["used_for"]
+        assert used_for == "second judge, judge"
         assert rows(con, "select count(*), count(second) from pairs_read_twice") == [(12, 4)]
         assert rows(con, "select second from pairs_read_twice where label is null") == [("unscored",)]
 
@@ -75,6 +79,7 @@ def test_the_same_second_judge_again_asks_nothing_and_another_one_keeps_the_firs
 def test_the_panel_is_drawn_once_and_asked_twice_at_every_recheck(release, server):
     assert ask(release, "--recheck", "2") == 0
     assert ask(release, "--recheck", "5") == 0
+    assert server.unrecorded(release) == set()
     pairs = [
         {(one["question_id"], one["handbook_a"], one["handbook_b"]) for one in records(release) if one["round"] == number}
         for number in (1, 2)

@@ -109,6 +109,21 @@ join position_holders using (number)",
         ) == [(2, 3, "judge")]
 
 
+@pytest.mark.parametrize(
+    ("protocol", "prompts"),
+    [
+        ("structured", {"structured", "absence"}), ("label_first", {"label_first", "absence"}),
+        ("label_only", {"label_only", "extract", "absence"}), ("positions", {"statements", "merge"}),
+    ],
+)  # fmt: skip
+def test_a_release_has_every_prompt_in_full(protocol, prompts, out, server):
+    checks = [] if protocol == "positions" else ["--absence", "check"]
+    assert judge(out, "--protocol", protocol, *checks) == 0
+    assert server.unrecorded(out) == set()
+    stored = json.loads((out / "manifest.json").read_text())["prompts"]
+    assert {record["prompt"].partition("-")[0] for record in stored if record["used_for"] == "judge"} == prompts
+
+
 def test_positions_go_without_checks_of_pairs(out, server, capsys):
     assert judge(out, "--protocol", "positions", "--swap") == 2
     assert "reads single answers and not pairs" in capsys.readouterr().err

@@ -76,6 +76,7 @@ def test_two_models_are_asked_about_the_same_changes_which_load_with_the_release
     for name in server.models:
         monkeypatch.setenv("AUDIT_JUDGE_MODEL", name)
         assert stress(release) == 0
+        assert server.unrecorded(release) == set()
         (tmp_path / "release.planted.journal").unlink()
     first, second = ({record["item_id"] for record in items(release, name)} for name in server.models)
     assert first == second

@@ -32,6 +32,7 @@ def test_every_instance_is_asked_once_and_the_release_can_be_loaded(tmp_path, mo
     assert stress_run(folder) == 0
     assert "12 instances asked" in capsys.readouterr().out
     assert len(replies_in(folder)) == 12
+    assert model_server.unrecorded(folder) == set()
     record = replies_in(folder)["q0-robustness-50"]
     assert {entry["document_id"] for entry in record["documents"]} == {"d0", "e0~"}
     assert {entry["call"] for entry in record["documents"]} <= {"factual", "wrong"}

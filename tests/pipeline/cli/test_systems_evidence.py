@@ -84,6 +84,7 @@ def test_each_answer_is_asked_what_can_be_judged_and_other_measures_stay(
     release: Path, server: FaultServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert judge(release) == 0
+    assert server.unrecorded(release) == set()
     values = measures(release)
     assert values.pop(("q1", "all", "bleu_1")) == 0.5
     assert set(values) == ASKED, "the earlier faithfulness of `all` is replaced"

@@ -56,6 +56,7 @@ ASKED = {("q1", REFERENCE), ("q1", "alone"), ("q1", "rag"), ("q2", REFERENCE), (
 def test_answers_and_references_are_judged_and_other_judges_stay(release, server, tmp_path, capsys):
     assert judge(release) == 0
     assert set(evaluations(release)) == ASKED
+    assert server.unrecorded(release) == set()
     assert len(evaluations(release, "judge-1")) == 6
     output = capsys.readouterr().out
     assert "7 answers judged: 7 on all eight criteria, 0 on some, 0 unscored; 0 not asked." in output

@@ -7,6 +7,7 @@ with fault_server() as server:
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import threading
 import time
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -82,6 +84,17 @@ class FaultServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def unrecorded(self, release: Path) -> set[str]:
+        """Instructions that it was given, and that a release does not have in full: in its manifest, or in a further verdict."""
+        manifest, later = release / "manifest.json", release / "further_verdicts.jsonl"
+        texts = [prompt["system"] for prompt in json.loads(manifest.read_text(encoding="utf-8")).get("prompts", ())]
+        if later.is_file():
+            verdicts = map(json.loads, later.read_text(encoding="utf-8").splitlines())
+            texts += [verdict["prompt"] for verdict in verdicts if "prompt" in verdict]
+        given = {one["content"] for body in self.bodies for one in body["messages"] if one["role"] == "system"}
+        assert given
+        return {one for one in given if not any(one in text for text in texts)}
 
     # -- behaviour --------------------------------------------------------------------------------------------------------
 
