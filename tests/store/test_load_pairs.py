@@ -95,6 +95,26 @@ def test_quotes_stay_with_their_handbook_and_are_held_against_its_answer(
     ]
 
 
+@pytest.mark.parametrize(
+    ("quotes", "state"),
+    [
+        (("what A says", "what A says"), "unsupported"),  # the same words twice, and only one answer has them
+        (("Here is", "Here is"), "supported"),
+        (("was A sagt", "what B says"), "unsupported"),  # translated
+        (("what A says", ""), "unsupported"),
+        (("", " "), "none"),
+        (("\u2026", None), "none"),
+    ],
+)
+def test_each_quote_is_held_against_its_own_answer(quotes: tuple[str, str | None], state: str, tmp_path: Path) -> None:
+    folder = release_from(tmp_path, "q1 kidney ab=DIVERGENT/low")
+    spoil(folder, "q1", lambda record: record["pairs"][0].update(zip(("quote_a", "quote_b"), quotes, strict=True)))
+    lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    texts = [line | {"answer": f"Here is what {line['handbook_id'].upper()} says."} for line in lines]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    assert [row[-1] for row in ask(load(folder, tmp_path / "data"), QUOTED)] == [state]
+
+
 @pytest.mark.parametrize("strategy", [suspect_every_pair, parse_no_file])
 @settings(max_examples=12, deadline=None)
 @given(table=tables())
