@@ -115,10 +115,10 @@ def label_tables(counts: pd.DataFrame, rows: str, columns: str, labels: Sequence
     return tables
 
 
-def kappa_columns(tables: Floats, *, ordered: bool = False) -> dict[str, object]:
+def kappa_columns(tables: Floats, *, ordered: bool = False, read: Floats | None = None) -> dict[str, object]:
     """Kappa of `label_tables` with its interval: count (pairs with the same label twice), of, value, ...; `ordered`: weighted."""
     total = tables.sum(axis=0)
-    low, high = clustered_kappa_interval(tables, ordered=ordered)
+    low, high = clustered_kappa_interval(tables, ordered=ordered, read=read)
     return {
         "count": int(total.trace()), "of": int(total.sum()), "value": float(cohen_kappa(total, ordered=ordered)),
         "value_low": low, "value_high": high, "interval": NO_INTERVAL if np.isnan(low) else BOOTSTRAP,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ from audit.metrics._shared import (
     NO_INTERVAL,
     OVER_QUESTIONS,
     kappa_columns,
-    label_tables,
     share_columns,
 )
-from audit.stats.bootstrap import draws
-from audit.stats.clustered import share_by_question
+from audit.stats.bootstrap import Bools, draws
+from audit.stats.clustered import clustered_ratio_interval
+from audit.stats.intervals import Floats
 from audit.stats.paired import PairedShare, change_columns
 from audit.store.connection import Connection, frame
 from audit.tables import Column, IntervalNote, Population, TableSpec
@@ -49,6 +50,9 @@ select question, label, second_label, second, any_value(judge) as judge, count(*
 from twice group by question, label, second_label, second
 order by question, label, second_label, second
 """
+SIZE = len(LABEL_NAMES)
+DISAGREE, EVERY = np.isin(LABEL_NAMES, list(map(str, DISAGREEING))), np.ones(SIZE, dtype=bool)
+"""Which labels say that answers disagree, and all labels, in the order of LABEL_NAMES."""
 COLUMNS = ["judge", "figure", "count", "of", "value", "value_low", "value_high", "interval"]
 SECOND_TABLE = TableSpec(
     "Agreement of the run's judge with a second judge",
@@ -87,60 +91,74 @@ def second_judge(con: Connection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def agreement_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows of `second_judge` from pairs counted by question, label, label of the second judge and whether it was asked."""
-    read = weighted(counts)
-    first, second = (read[side].isin(DISAGREEING) for side in ("label", "second_label"))
-    same, agree = read["label"] == read["second_label"], set(LABEL_NAMES) - DISAGREE
-    figures = [
-        ("same label", same, set(LABEL_NAMES)), ("same side", first == second, set(LABEL_NAMES)), ("confirmed", second, DISAGREE),
-        ("second only", second, agree),
-        *((f"same {label}", same, {label}) for label in LABEL_NAMES if (read["label"] == label).any()),
-    ]  # fmt: skip
-    for figure, outcome, labels in figures:
-        yield {"figure": figure, **_estimate(counts, read, outcome, labels), **_read(read, outcome, labels)}
-    tables = label_tables(read, "label", "second_label")
-    for figure, ordered in (("kappa_quadratic", True), ("kappa", False)):
-        yield {"figure": figure, **kappa_columns(tables, ordered=ordered), **_read(read, same, set(LABEL_NAMES))}
-    asked = counts[counts["second"].notna()]
-    yield {"figure": "unread", **share_columns(asked, asked["second_label"].isna(), asked["pairs"] > 0)}
+@dataclass(frozen=True)
+class LabelsOfBoth:
+    """Pairs of a run by question, label of its judge, and label of the second judge.
+
+    sizes   (questions, labels), all pairs of the run by the label of its judge
+    read    (questions, labels, labels), those that the second judge gave a label
+    tables  likewise, all pairs of the run by both labels, as estimated; none of a label of which no pair was read
+    """
+
+    sizes: Floats
+    read: Floats
+    tables: Floats
+
+    def counts(self, outcome: Bools, labels: Bools) -> dict[str, int]:
+        """Of the pairs that were read with one of `labels`, how many have the outcome, (labels, labels)."""
+        read = self.read.sum(axis=0)[labels]
+        return {"count": int(read[outcome[labels]].sum()), "of": int(read.sum())}
+
+    def share(self, outcome: Bools, labels: Bools, of: Bools | None = None, sign: int = 1) -> dict[str, Any]:
+        """The pairs of the run with one of `labels` and the outcome, as a share of those with a label in `of`, with its interval.
+
+        outcome  (labels, labels), the cells that count; of: default `labels`
+        """
+        is_read = self.read.sum(axis=(0, 2)) > 0
+        events = self.tables[:, outcome & labels[:, None]].sum(axis=1)
+        pairs = self.sizes[:, (labels if of is None else of) & (is_read | ~labels)].sum(axis=1)
+        (low,), (high,) = clustered_ratio_interval(events[None], pairs[None])
+        value = events.sum() / pairs.sum() if is_read[labels].any() else np.nan
+        method = NO_INTERVAL if np.isnan(low) else OVER_QUESTIONS if value in (0, 1) else CLUSTERED
+        ends = sorted((sign * float(low), sign * float(high)))
+        return {"of": int(pairs.sum()), "value": sign * value, "value_low": ends[0], "value_high": ends[1], "interval": method}
 
 
-def _read(read: pd.DataFrame, outcome: pd.Series, labels: set[str]) -> dict[str, int]:
-    """How many pairs with these labels were read, and of these with the outcome."""
-    own = read["label"].isin(labels)
-    return {"count": int(read["read"][outcome & own].sum()), "of": int(read["read"][own].sum())}
-
-
-def _estimate(
-    counts: pd.DataFrame, read: pd.DataFrame, outcome: pd.Series, labels: set[str], of: set[str] | None = None, sign: int = 1
-) -> dict[str, Any]:
-    """The pairs of the run with one of `labels` and the outcome, as a share of those with a label in `of`, with its interval.
+def labels_of_both(counts: pd.DataFrame) -> LabelsOfBoth:
+    """From pairs counted by question, label, label of the second judge and whether it was asked.
 
     How many pairs have which label is known of the whole run, question by question: only what the second judge says of them is
-    estimated. So each pair counts as its label's share, and those that were read add by how much they differ from it, with their
-    weight (Särndal, Swensson and Wretman 1992, section 7.6: the residuals of a post-stratified estimate).
+    estimated. So each pair counts as its label's shares, and those that were read add by how much they differ from these, with
+    their weight (Särndal, Swensson and Wretman 1992, section 7.6: the residuals of a post-stratified estimate). By label, and not
+    by disagreeing or not: a sample should not change what is known.
     """
-    own = read.assign(outcome=outcome)[read["label"].isin(labels)]
-    share = (own["outcome"] * own["read"]).groupby(own["label"]).sum() / own.groupby("label")["read"].sum()
-    known = counts[counts["label"].isin((of or labels) - (labels - set(share.index)))]
-    expected = known["pairs"] * known["label"].map(share).astype(float).where(known["label"].isin(labels), 0)
-    residual = own["pairs"] * (own["outcome"].astype(float) - own["label"].map(share).astype(float))
-    question = pd.concat([known["question"], own["question"]])
-    events = np.concatenate([expected, residual]).astype(float)
-    pairs = np.concatenate([known["pairs"], np.zeros(len(own))])
-    value, low, high = share_by_question(question, events, pairs) if len(own) else (np.nan, np.nan, np.nan)
-    method = NO_INTERVAL if np.isnan(low) else OVER_QUESTIONS if value in (0, 1) else CLUSTERED
-    ends = (low, high) if sign > 0 else (-high, -low)
-    return {"of": int(pairs.sum()), "value": sign * value, "value_low": ends[0], "value_high": ends[1], "interval": method}
+    question, names = pd.factorize(counts["question"])
+    first, second = (pd.Index(LABEL_NAMES).get_indexer(pd.Index(counts[side])) for side in ("label", "second_label"))
+    pairs, has = counts["pairs"].to_numpy(dtype=float), second >= 0
+    sizes, read = np.zeros((len(names), SIZE)), np.zeros((len(names), SIZE, SIZE))
+    np.add.at(sizes, (question, first), pairs)
+    np.add.at(read, (question[has], first[has], second[has]), pairs[has])
+    by_label = np.maximum(read.sum(axis=(0, 2)), 1)
+    stand_for = read * (sizes.sum(axis=0) / by_label)[:, None]
+    shares = read.sum(axis=0) / by_label[:, None]
+    return LabelsOfBoth(sizes, read, (sizes - stand_for.sum(axis=2))[..., None] * shares + stand_for)
 
 
-def weighted(counts: pd.DataFrame) -> pd.DataFrame:
-    """The pairs that both judges gave a label: `read`, how many; `pairs`, how many of the run these stand for."""
-    read = counts[counts["second_label"].notna()]
-    # By label, not by disagreeing or not: the shares of labels are known of the run, and a sample should not change them
-    sizes = counts.groupby("label")["pairs"].sum() / read.groupby("label")["pairs"].sum()
-    return read.assign(read=read["pairs"], pairs=read["pairs"] * read["label"].map(sizes))
+def agreement_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows of `second_judge` from pairs counted as for `labels_of_both`."""
+    both, same = labels_of_both(counts), np.eye(SIZE, dtype=bool)
+    says_so = np.tile(DISAGREE, (SIZE, 1))
+    figures = [
+        ("same label", same, EVERY), ("same side", np.equal.outer(DISAGREE, DISAGREE), EVERY), ("confirmed", says_so, DISAGREE),
+        ("second only", says_so, ~DISAGREE),
+        *((f"same {label}", same, one) for label, one in zip(LABEL_NAMES, same, strict=True) if both.read[:, one].any()),
+    ]  # fmt: skip
+    for figure, outcome, labels in figures:
+        yield {"figure": figure, **both.share(outcome, labels), **both.counts(outcome, labels)}
+    for figure, ordered in (("kappa_quadratic", True), ("kappa", False)):
+        yield {"figure": figure, **kappa_columns(both.tables, ordered=ordered, read=both.read), **both.counts(same, EVERY)}
+    asked = counts[counts["second"].notna()]
+    yield {"figure": "unread", **share_columns(asked, asked["second_label"].isna(), asked["pairs"] > 0)}
 
 
 # -- which rate changes if both must agree -----------------------------------------------------------------------------
@@ -164,7 +182,6 @@ BOTH_TABLE = TableSpec(
     ),
 )  # fmt: skip
 BOTH_GLOSSARY = {"both judges": "A rate that counts a label only where a second judge gave it too."}
-DISAGREE = set(map(str, DISAGREEING))
 RATES = {"r_div": tuple(map(str, DISAGREEING)), "r_con": (Label.CONSISTENT.value,)}
 
 
@@ -187,14 +204,15 @@ def rates_by_both(con: Connection) -> pd.DataFrame:
 
 
 def both_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows of `rates_by_both` from pairs counted as for `agreement_rows`."""
-    read, present = weighted(counts), set(map(str, PRESENT_LABELS))
-    for rate, labels in RATES.items():
-        own, kept = counts[counts["label"].isin(present)], read["second_label"].isin(labels)
-        in_run = share_columns(own, own["label"].isin(labels), own["pairs"] > 0)
+    """The rows of `rates_by_both` from pairs counted as for `labels_of_both`."""
+    both, present = labels_of_both(counts), np.isin(LABEL_NAMES, list(map(str, PRESENT_LABELS)))
+    for rate, names in RATES.items():
+        labels, own = np.isin(LABEL_NAMES, names), counts[counts["label"].isin(map(str, PRESENT_LABELS))]
+        kept = np.tile(labels, (SIZE, 1))
+        in_run = share_columns(own, own["label"].isin(names), own["pairs"] > 0)
         yield {"figure": rate, **{name: value for name, value in in_run.items() if name != "count"}}
-        yield {"figure": f"{rate} both", **_estimate(counts, read, kept, set(labels), present)}
-        yield {"figure": f"{rate} change", **_estimate(counts, read, ~kept, set(labels), present, sign=-1)}
+        yield {"figure": f"{rate} both", **both.share(kept, labels, present)}
+        yield {"figure": f"{rate} change", **both.share(~kept, labels, present, sign=-1)}
 
 
 # -- the judge asked again at later dates ------------------------------------------------------------------------------

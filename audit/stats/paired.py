@@ -15,6 +15,7 @@ import numpy as np
 
 from audit.stats.agreement import RatedItems, Values, chance_corrected, conger, identity, quadratic
 from audit.stats.bootstrap import MIN_KEPT, MIN_QUESTIONS, draws
+from audit.stats.clustered import effective_number
 from audit.stats.intervals import ROUNDING_ERROR, Floats, Interval, Ints, percentiles, wilson_paired
 
 Correlation = Callable[[Floats, Floats, Floats], Floats]
@@ -153,18 +154,26 @@ def cohen_kappa(tables: Values, *, ordered: bool = False) -> Values:
     return chance_corrected(items, quadratic(size) if ordered else identity(size), conger)
 
 
-def clustered_kappa_interval(tables: Values, *, ordered: bool = False) -> tuple[float, float]:
+def clustered_kappa_interval(tables: Values, *, ordered: bool = False, read: Values | None = None) -> tuple[float, float]:
     """The 95 % interval of the kappa of all questions together; `tables` is float (questions, K, K), one table a question.
 
-    Questions are resampled, each with all its pairs. NaN where verdicts differ on fewer than MIN_QUESTIONS
-    questions, agree on fewer than that, or agree on one label only.
+    read  the same tables of what was seen, where `tables` are estimated
+
+    Questions are resampled, each with all its pairs. Where a few questions decide, as with rare labels or large weights,
+    replicates are too alike, so the tails are those of the effective number of questions: the equally influential ones that would
+    be as informative, by how kappa changes without each (degrees of freedom as Satterthwaite 1946, Biometrics Bull. 2). NaN where
+    verdicts differ on fewer than MIN_QUESTIONS questions, agree on fewer than that, or agree on one label only.
     """
-    agreed, labels = np.trace(tables, axis1=-2, axis2=-1), np.diagonal(tables.sum(axis=0))
-    differing = tables.sum(axis=(-2, -1)) - agreed
-    # With so few questions the replicates do not show the error of kappa. Where all verdicts agree on one label, every draw # has
+    seen = tables if read is None else read
+    agreed, labels = np.trace(seen, axis1=-2, axis2=-1), np.diagonal(seen.sum(axis=0))
+    differing = seen.sum(axis=(-2, -1)) - agreed
+    # With so few questions the replicates do not show the error of kappa. Where all verdicts agree on one label, every draw has
     # a kappa of about 0, however often both would give another label to further pairs.
     if np.count_nonzero(labels) < 2 or min(np.count_nonzero(agreed), np.count_nonzero(differing)) < MIN_QUESTIONS:
         return np.nan, np.nan
     replicates = np.moveaxis(tables, 0, -1) @ draws(len(tables), stream=0)
-    low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0), ordered=ordered)[None, :], [len(tables)])
+    total = tables.sum(axis=0)
+    influence = np.square(cohen_kappa(total - tables, ordered=ordered) - cohen_kappa(total, ordered=ordered))
+    units = effective_number(np.nansum(influence), np.nansum(influence**2))
+    low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0), ordered=ordered)[None, :], [units])
     return float(low[0]), float(high[0])

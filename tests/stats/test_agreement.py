@@ -152,6 +152,25 @@ def test_kappa_has_no_interval_where_one_label_alone_was_given_twice():
     assert low < 0.29 < high
 
 
+def test_where_a_few_questions_decide_kappa_its_interval_is_wider():
+    agree, differ = np.diag([3.0, 3.0]), np.array([[2.0, 1.0], [1.0, 2.0]])
+    tables = np.array([agree, differ] * 10)
+    low, high = clustered_kappa_interval(tables)
+    # Two of twenty questions with the weight of nine others: kappa is theirs
+    heavy = tables * np.where(np.arange(20) < 2, 9.0, 1.0)[:, None, None]
+    low_h, high_h = clustered_kappa_interval(heavy)
+    assert high_h - low_h > 1.5 * (high - low)
+    assert clustered_kappa_interval(7 * tables) == pytest.approx((low, high))
+
+
+def test_a_kappa_of_estimated_tables_is_known_only_where_enough_questions_were_read():
+    tables, read = np.full((20, 2, 2), 1.0) + np.eye(2), np.zeros((20, 2, 2))
+    read[:4] = 1
+    assert np.isnan(clustered_kappa_interval(tables, read=read)).all()
+    read[:5] = 1
+    assert np.isfinite(clustered_kappa_interval(tables, read=read)).all()
+
+
 def test_kappa_is_known_however_rarely_another_label_was_given():
     """Of a million pairs one moves away and one comes: they agree on 999,998 of them, and by chance on a shade more."""
     assert cohen_kappa(np.array([[999_998.0, 1], [1, 0]])) == pytest.approx(-1e-6, rel=1e-3)
