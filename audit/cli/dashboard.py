@@ -123,13 +123,11 @@ def work(arguments: argparse.Namespace, settings: Settings) -> int:
 
 SHIPPED_SCALE, SHIPPED_SEED = "small", 2057
 """Of the demo that ships in data/demo: two release files, their themes, and what simulated annotators found in its studies."""
-SHIPPED_BYTES = 2**30
-"""More than the release files unpack to."""
+SHIPPED_BYTES = 2**30  # more than the release files unpack to
 SIMULATOR = "tests.simulator"
 """What writes demos of any scale and seed, and wrote those that are shipped. It is started by its name: a wheel is without it."""
 TRUTH = "truth.jsonl"
-THEMES = {"paper": 991}
-"""Scale -> number of themes to build, where the paper has a number."""
+THEMES = {"paper": 991}  # scale -> number of themes, where the paper has one
 
 
 def demo_options(parser: argparse.ArgumentParser) -> None:
@@ -190,10 +188,9 @@ def _release(arguments: argparse.Namespace, settings: Settings, *, earlier: bool
 
 
 def _add_themes(run: Run, settings: Settings, target: int | None, like: Run | None = None) -> None:
-    """Give a run themes where it has none: those that ship, or themes by words that are built here.
+    """Give a run themes where it has none: those that ship, or themes by words that are built here, about `target` of them.
 
-    target  how many are built; None: as many as the phrases form
-    like    a run whose themes keep their ids where the phrases are the same, so the two can be compared
+    like  a run whose themes keep their ids where the phrases are the same, so the two can be compared
     """
     path = taxonomy_path(run, settings.themes_dir)
     shipped = package_data("data", "demo") / path.name

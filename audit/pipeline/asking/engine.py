@@ -124,20 +124,21 @@ class RunHandbooks:
 
     def _language_of(self, question: str) -> str | None:
         """The language in which a handbook has every word of the question; else what the words look like."""
-        words = set(tokens(question))
         has_all = {
-            book.document.language for book in self.books if words and all(map(book.word_counts.document_frequency, words))
+            book.document.language
+            for book in self.books
+            if (words := book.tokens(question)) and all(map(book.word_counts.document_frequency, words))
         }
         # The program that looks at the letters takes a second to start
-        return has_all.pop() if words and len(has_all) == 1 else asked_in([question])
+        return has_all.pop() if len(has_all) == 1 else asked_in([question])
 
     def _strange_words(self, question: str) -> tuple[float, str]:
         """The share of the words that no handbook has, and what that means."""
-        meant = {word.strip(SIGNS): stems for word in question.split() if (stems := tokens(word))}
+        meant = dict.fromkeys(word.strip(SIGNS) for word in question.split() if tokens(word))
         strange = [
             f"“{word}”"
-            for word, stems in meant.items()
-            if not any(book.word_counts.document_frequency(stem) for stem in stems for book in self.books)
+            for word in meant
+            if not any(any(map(book.word_counts.document_frequency, book.tokens(word))) for book in self.books)
         ]
         return len(strange) / max(len(meant), 1), STRANGE.format(words=" or ".join(strange))
 

@@ -5,16 +5,18 @@ All scores are computed when the index is built, so a query only sums columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
 from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from snowballstemmer.english_stemmer import EnglishStemmer
+from snowballstemmer import algorithms
 
 from audit.optional_imports import optional
+from audit.text.language import language_name
 from audit.text.tokens import STOP_WORDS, plain_text
 from audit.text.words import search_words
 
@@ -24,20 +26,44 @@ K1, B = 1.5, 0.75
 ARRAYS = ("data", "indices", "indptr")
 """Scores, texts and starts, by the names of bm25s."""
 NONE: NDArray[Any] = np.zeros(0, dtype=np.int32)
+ENGLISH = "english"
 
 
-def tokens(text: str) -> list[str]:
-    """The stems of a text in order, without stop words; numbers and gene names count: `Kidneys, 15q13.3` -> kidney, 15q13, 3."""
-    return [english_stem(word) for word in search_words(plain_text(text)) if word not in STOP_WORDS]
+def tokens(text: str, language: str | None = None) -> list[str]:
+    """The stems of a text in order, without stop words; numbers and gene names count: `Kidneys, 15q13.3` -> kidney, 15q13, 3.
+
+    language  ISO 639 code of the text; None: unknown, and read as English. Another language has no stop words: what is in every
+              passage weighs next to nothing
+    """
+    return [stem for stem, _ in stemmed_words(text, language)]
+
+
+def stemmed_words(text: str, language: str | None = None) -> Iterator[tuple[str, str]]:
+    """(stem, word) of the same words, the words in lower case."""
+    stemmer = stemmer_of(language)
+    for word in search_words(plain_text(text)):
+        if stemmer != ENGLISH or word not in STOP_WORDS:
+            yield _stem(word, stemmer), word
+
+
+@cache
+def stemmer_of(language: str | None) -> str:
+    """The name of the Snowball stemmer of a language; that of English, which leaves most letters alone, where there is none."""
+    name = language_name(language or "").lower()
+    return name if name in algorithms() else ENGLISH
 
 
 @lru_cache(maxsize=65536)
-def english_stem(word: str) -> str:
-    """The Snowball English stem of a lower-case word ("transplanted" -> "transplant")."""
-    # The Python class by name: `snowballstemmer.stemmer()` would use PyStemmer, if installed, with other rules.
+def _stem(word: str, stemmer: str) -> str:
     # A stemmer keeps the word it works on, so each call makes its own: threads must not share one.
-    stem: str = EnglishStemmer().stemWord(word)
+    stem: str = _stemmer(stemmer)().stemWord(word)
     return stem
+
+
+@cache
+def _stemmer(name: str) -> Any:
+    # The Python class by name: `snowballstemmer.stemmer()` would use PyStemmer, if installed, with other rules.
+    return getattr(import_module(f"snowballstemmer.{name}_stemmer"), f"{name.title()}Stemmer")
 
 
 class Bm25:

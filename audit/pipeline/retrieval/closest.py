@@ -206,14 +206,18 @@ class ClosestPassages:
     @cached_property
     def word_counts(self) -> Bm25:
         """BM25 over the passages, then the statements."""
-        return Bm25.build([tokens(text) for text in self._texts], LENGTH_COUNTS)
+        return Bm25.build(list(map(self.tokens, self._texts)), LENGTH_COUNTS)
+
+    def tokens(self, text: str) -> list[str]:
+        """The stems of a text in the handbook's language."""
+        return tokens(text, self.document.language)
 
     def closest(self, question: str, count: int = 5) -> list[ClosePassage]:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
         if not self.places:
             return []
         cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
-        words = np.asarray(self.word_counts.scores(dict.fromkeys(tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
+        words = np.asarray(self.word_counts.scores(dict.fromkeys(self.tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
         best = self._of_passages(cosines) + self._of_passages(words)
         by_chance = BY_CHANCE * np.log(np.clip(best.size, USUAL_COUNT, MOST_COUNT) / USUAL_COUNT)
         relative = best - USUAL_SHARE * self._usual(best) - by_chance

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.index import HandbookIndex
 from audit.pipeline.retrieval.model import Hit, Layer
 
@@ -113,7 +112,7 @@ def heading_scale(index: HandbookIndex, ranking: Ranking, question: str) -> dict
 
     On the other scales the best of many poor headings would score 1 and outweigh the text that answers the question.
     """
-    question_tokens = frozenset(tokens(question))
+    question_tokens = frozenset(index.tokens(question))
     section_of = {row: index.chunks[row].section for row in ranking}
     similarity = {
         number: heading_similarity(index, question_tokens, index.title_tokens[number]) for number in set(section_of.values())

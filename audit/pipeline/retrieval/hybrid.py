@@ -23,15 +23,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import norm
 
-from audit.pipeline.retrieval.bm25 import english_stem, tokens
+from audit.pipeline.retrieval.bm25 import stemmed_words, tokens
 from audit.pipeline.retrieval.fusion import Ranking, layer_of, max_scale, min_max_scale, score_fusion, section_ids
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.index import HandbookIndex
 from audit.pipeline.retrieval.model import PASSAGES, Layer, Query, Retrieval
 from audit.pipeline.retrieval.passages import passages_of, section_titles
 from audit.pipeline.retrieval.retrievers import ExpandedQuery, Reranker, bm25_over_chunks, dense_over_chunks, unexpanded_query
-from audit.text.tokens import STOP_WORDS, plain_text
-from audit.text.words import search_words
 
 NO_ENCODER, LEFT_OUT = "no sentence model was given", "left out"
 
@@ -99,7 +97,7 @@ def _layers(
 
 def medical_terms(question: str, statistics: TermStatistics, settings: HybridSettings) -> list[int]:
     """The columns of the question's medical terms, in its order, each once."""
-    known = dict.fromkeys(statistics.column_of[token] for token in tokens(question) if token in statistics.column_of)
+    known = statistics.columns_of(question)
     least = _percentile(statistics, settings.medical_percentile)
     return [column for column in known if statistics.weights[column] >= least]
 
@@ -110,7 +108,7 @@ def _percentile(statistics: TermStatistics, percentile: float) -> float:
 
 def expansion_terms(question: str, statistics: TermStatistics, settings: HybridSettings) -> dict[int, int]:
     """Column of an added term -> how often it stands in the query; those of the question itself are not added."""
-    asked = {statistics.column_of[token] for token in tokens(question) if token in statistics.column_of}
+    asked = set(statistics.columns_of(question))
     least = _percentile(statistics, settings.weight_percentile)
     added: dict[int, int] = {}
     for term in medical_terms(question, statistics, settings):
@@ -134,7 +132,7 @@ def repeats(column: int, weights: NDArray[np.float64], most: int) -> int:
 
 def expanded(question: str, statistics: TermStatistics, settings: HybridSettings) -> ExpandedQuery:
     """The question, and with the added terms behind it where there are any."""
-    plain = unexpanded_query(question)
+    plain = unexpanded_query(question, statistics.language)
     added = expansion_terms(question, statistics, settings) if settings.uses("expansion") else {}
     if not added:
         return plain
@@ -231,6 +229,7 @@ class TermStatistics:
     tf_idf     chunks x terms, rows of length 1
     weights    of each term: the variance over the chunks of its TF-IDF; high where few chunks are about it
     pmi        terms x terms: log2 P(a, b) / (P(a) P(b)), where the two occur together; elsewhere not stored
+    language   of the handbook
     """
 
     column_of: Mapping[str, int]
@@ -238,28 +237,33 @@ class TermStatistics:
     tf_idf: csr_array
     weights: NDArray[np.float64]
     pmi: csr_array
+    language: str | None = None
+
+    def columns_of(self, text: str) -> list[int]:
+        """The columns of the terms of a text, in its order, each once."""
+        return list(dict.fromkeys(self.column_of[token] for token in tokens(text, self.language) if token in self.column_of))
 
 
 def term_statistics(index: HandbookIndex, window: int) -> TermStatistics:
     """The statistics of a handbook; `window` is the largest distance in words at which two occur together."""
-    sections = [list(_terms(section.text)) for section in index.document.sections]
+    language = index.document.language
+    sections = [list(_terms(section.text, language)) for section in index.document.sections]
     spellings: dict[str, Counter[str]] = {}
     for stem, word in (pair for section in sections for pair in section):
         spellings.setdefault(stem, Counter())[word] += 1
     column_of = {stem: column for column, stem in enumerate(spellings)}
-    chunks = [[column_of[stem] for stem, _ in _terms(index.text(row)) if stem in column_of] for row in range(len(index.chunks))]
+    texts = map(index.text, range(len(index.chunks)))
+    chunks = [[column_of[stem] for stem, _ in _terms(text, language) if stem in column_of] for text in texts]
     tf_idf = _tf_idf(chunks, len(column_of))
     # The text of sections, because overlapping chunks would count a pair twice
     sequences = [np.array([column_of[stem] for stem, _ in section], dtype=np.int64) for section in sections]
     commonest = tuple(counts.most_common(1)[0][0] for counts in spellings.values())
-    return TermStatistics(column_of, commonest, tf_idf, _variances(tf_idf), _pmi(sequences, window, len(column_of)))
+    return TermStatistics(column_of, commonest, tf_idf, _variances(tf_idf), _pmi(sequences, window, len(column_of)), language)
 
 
-def _terms(text: str) -> Iterator[tuple[str, str]]:
+def _terms(text: str, language: str | None) -> Iterator[tuple[str, str]]:
     """(stem, spelling) of every word that is neither a stop word nor a number, in order."""
-    for word in search_words(plain_text(text)):
-        if word not in STOP_WORDS and not word.isdigit():
-            yield english_stem(word), word
+    return ((stem, word) for stem, word in stemmed_words(text, language) if not word.isdigit())
 
 
 def _tf_idf(chunks: Sequence[Sequence[int]], terms: int) -> csr_array:

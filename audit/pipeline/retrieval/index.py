@@ -20,7 +20,7 @@ import numpy as np
 from audit.atomic_io import atomic_file
 from audit.pipeline.embedding.encoders import Encoder
 from audit.pipeline.embedding.vectors import Vectors, flat_index, no_progress
-from audit.pipeline.retrieval.bm25 import Bm25, tokens
+from audit.pipeline.retrieval.bm25 import ENGLISH, Bm25, stemmer_of, tokens
 from audit.pipeline.retrieval.hybrid_settings import HybridSettings
 from audit.pipeline.retrieval.settings import SENTENCES, RetrievalSettings
 from audit.text.documents import Document, Section
@@ -129,7 +129,11 @@ class HandbookIndex:
     @cached_property
     def title_tokens(self) -> tuple[frozenset[str], ...]:
         """The tokens of each section's title."""
-        return tuple(frozenset(tokens(section.title)) for section in self.document.sections)
+        return tuple(frozenset(self.tokens(section.title)) for section in self.document.sections)
+
+    def tokens(self, text: str) -> list[str]:
+        """The stems of a text in the handbook's language."""
+        return tokens(text, self.document.language)
 
     @cached_property
     def navigation_rows(self) -> frozenset[int]:
@@ -162,7 +166,7 @@ def build_index(
             return _index_from_arrays(document, settings, chunks, encoder, dict(arrays))
     texts = {part: texts_of(document, chunks, settings) for part, texts_of in INDEXED_TEXTS.items()}
     # Three indexes, because one word weighs differently in a heading, a section and a chunk.
-    bm25 = {part: Bm25.build([tokens(text) for text in part_texts]) for part, part_texts in texts.items()}
+    bm25 = {part: Bm25.build([tokens(text, document.language) for text in part_texts]) for part, part_texts in texts.items()}
     vectors = encoder.encode(texts["chunks"], no_progress) if encoder else None
     index = HandbookIndex(document, settings, chunks, bm25, vectors, encoder)
     if path:
@@ -177,6 +181,7 @@ def index_digest(document: Document, settings: RetrievalSettings, encoder: Encod
     chunking = [*sizes, settings.heading_prefix, encoder.digest if encoder else None]
     # Snowball changes its rules between versions, and stems of one version do not match an index of another.
     content = [FORMAT, version("snowballstemmer"), document.handbook_id, texts, chunking]
+    content += [stemmer] if (stemmer := stemmer_of(document.language)) != ENGLISH else []
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -17,13 +17,16 @@ SEPARATOR = "\n"
 
 
 def merged_document(documents: Iterable[Document]) -> Document:
-    """All handbooks as one; its section ids name the handbook too (`home_of`)."""
+    """All handbooks as one, in the language that they share; its section ids name the handbook too (`home_of`)."""
+    documents = tuple(documents)
+    languages = {document.language for document in documents}
     sections = [
         replace(section, section_id=merged_id(document.handbook_id, section.section_id))
         for document in documents
         for section in document.sections
     ]
-    return Document("merged", "general", "all", "combined", tuple(sections))
+    language = languages.pop() if len(languages) == 1 else None
+    return Document("merged", "general", "all", "combined", tuple(sections), language=language)
 
 
 def merged_id(handbook_id: str, section_id: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.fusion import Ranking, first_row_per_section
 from audit.pipeline.retrieval.index import HandbookIndex
 from audit.pipeline.retrieval.merged import home_of
@@ -113,10 +112,12 @@ def question_coverage(index: HandbookIndex, question: str, passages: Iterable[Pa
 
     A word that the handbook lacks weighs most. 0 for a question of stop words only.
     """
-    question_tokens = set(tokens(question))
+    question_tokens = set(index.tokens(question))
     # Titles count, because the generator sees them above each passage.
     titles = index.document.by_id
-    passage_tokens = {token for passage in passages for token in tokens(f"{titles[passage.section_id].title} {passage.text}")}
+    passage_tokens = {
+        token for passage in passages for token in index.tokens(f"{titles[passage.section_id].title} {passage.text}")
+    }
     weight = {token: index.bm25["chunks"].idf(token) for token in question_tokens}
     total = sum(weight.values())
     return sum(weight[token] for token in sorted(question_tokens & passage_tokens)) / total if total else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +37,17 @@ def _token_counts(question_tokens: Sequence[str]) -> dict[str, float]:
     return {token: float(count) for token, count in Counter(question_tokens).items()}
 
 
-def unexpanded_query(text: str) -> ExpandedQuery:
-    """The question alone."""
-    return ExpandedQuery((text,), _token_counts(tokens(text)))
+def unexpanded_query(text: str, language: str | None = None) -> ExpandedQuery:
+    """The question alone, in a language."""
+    return ExpandedQuery((text,), _token_counts(tokens(text, language)))
 
 
-def expand_query(text: str, groups: SynonymGroups, weight: float) -> ExpandedQuery:
+def expand_query(text: str, groups: SynonymGroups, weight: float, language: str | None = None) -> ExpandedQuery:
     """The question and a second text with its synonyms; each added token has weight `weight`."""
-    question_tokens = tokens(text)
+    question_tokens = tokens(text, language)
     synonyms = list(_synonyms(question_tokens, groups))
     if not synonyms:
-        return unexpanded_query(text)
+        return unexpanded_query(text, language)
     # Words of the question keep their full weight.
     added = {token for _, phrase in synonyms for token in phrase} - set(question_tokens)
     words = ", ".join(dict.fromkeys(written for written, _ in synonyms))
@@ -68,15 +68,18 @@ def _contains(question_tokens: Sequence[str], phrase: Phrase) -> bool:
 
 
 @lru_cache(maxsize=8)
-def read_synonym_groups(path: Path | None = None) -> SynonymGroups:
+def read_synonym_groups(path: Path | None = None, language: str | None = None) -> SynonymGroups:
     """The groups of a TOML file: `groups = [["kidney", "renal"], ...]`; None: the medical ones of `audit.text.synonyms`.
+
+    language  whose stems they are compared by
 
     Raises RetrievalError where the file cannot be read or has another form.
     """
     path = path or MEDICAL
     try:
         groups = read_groups(path)
-        return tuple(tuple((written, tuple(tokens(written))) for written in group if tokens(written)) for group in groups)
+        stems = partial(tokens, language=language)
+        return tuple(tuple((written, tuple(stems(written))) for written in group if stems(written)) for group in groups)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RetrievalError(
             f"{path} is not a table of synonyms ({describe_error(error)}). Nothing was retrieved. "

@@ -133,10 +133,10 @@ def passage_context(
 
 def expanded_query(index: HandbookIndex, question: str) -> ExpandedQuery:
     """The question with its synonyms."""
-    settings = index.settings
+    settings, language = index.settings, index.document.language
     if not settings.uses("expansion"):
-        return unexpanded_query(question)
-    return expand_query(question, read_synonym_groups(settings.expansion), settings.expansion_weight)
+        return unexpanded_query(question, language)
+    return expand_query(question, read_synonym_groups(settings.expansion, language), settings.expansion_weight, language)
 
 
 def first_stage(index: HandbookIndex, query: ExpandedQuery) -> dict[str, Ranking]:
@@ -272,7 +272,7 @@ class BaselineStrategy:
 
 def bm25_ranking(index: HandbookIndex, text: str) -> dict[str, Ranking]:
     """BM25 over chunks only."""
-    return {"bm25": bm25_over_chunks(index, unexpanded_query(text).weights)}
+    return {"bm25": bm25_over_chunks(index, unexpanded_query(text, index.document.language).weights)}
 
 
 def dense_ranking(index: HandbookIndex, text: str) -> dict[str, Ranking]:

@@ -7,11 +7,13 @@ import pytest
 from audit.pipeline.retrieval.across.entities import DictionaryRecogniser
 from audit.pipeline.retrieval.across.library import build_library
 from audit.pipeline.retrieval.across.sources import Source
-from audit.pipeline.retrieval.bm25 import Bm25, tokens
+from audit.pipeline.retrieval.bm25 import Bm25, stemmer_of, tokens
 from audit.pipeline.retrieval.closest import ClosestPassages
-from audit.pipeline.retrieval.index import split_into_chunks
+from audit.pipeline.retrieval.index import build_index, split_into_chunks
+from audit.pipeline.retrieval.retrievers import bm25_over_chunks, unexpanded_query
 from audit.pipeline.retrieval.settings import RetrievalSettings
 from audit.text.documents import Document, Section
+from audit.text.language import NAMES
 
 CHINESE = {
     "zuotai": "佐太是藏药中最重要的成分之一，用于治疗中风。",
@@ -65,6 +67,38 @@ def test_a_library_of_another_language_is_searched(texts: dict[str, str], langua
     library = build_library([handbook("one", texts, language)], [Source("all", ("one",))], RetrievalSettings(chunk_words=40))
     hits = library.search(question)["all"]
     assert hits[0].chunk_id.section_id == best
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "best"),
+    [
+        # infección, infecciones; Impfung, Impfungen; прививка, прививками: the endings of English join none of them
+        ("es", "¿Hay infecciones contraindicadas?", "infection"),
+        ("de", "Welche Impfungen sind verboten?", "vaccine"),
+        ("ru", "прививками живыми", "vaccine"),
+    ],
+)
+def test_words_are_compared_by_the_stems_of_the_language(language: str, question: str, best: str) -> None:
+    texts = {
+        "es": {"infection": "Una infección está contraindicada.", "other": "Hay que hay que llamar."},
+        "de": {"vaccine": "Eine Impfung verbietet der Arzt.", "other": "Nimm die Tabletten morgens."},
+        "ru": {"vaccine": "Живая прививка запрещена.", "other": "Позвоните в клинику."},
+    }[language]
+    index = build_index(handbook("one", texts, language), RetrievalSettings())
+    row, *_ = bm25_over_chunks(index, unexpanded_query(question, language).weights)
+    assert index.document.sections[index.chunks[row].section].section_id == best
+    closest = ClosestPassages(handbook("one", texts, language))
+    assert sum(map(closest.word_counts.document_frequency, closest.tokens(question))) > 0
+
+
+def test_a_language_has_its_own_stemmer_where_the_library_has_one() -> None:
+    stemmers = {code: stemmer_of(code) for code in NAMES}
+    assert (stemmers["es"], stemmers["ru"], stemmers["zh"], stemmer_of(None)) == ("spanish", "russian", "english", "english")
+    assert len({name for name in stemmers.values() if name != "english"}) > 18
+    assert all(len(tokens("transplantation", code)) == 1 for code in NAMES)
+    assert tokens("medicinas Medicina", "es") == ["medicin"] * 2
+    # Without a stemmer of its own, and where the language is unknown, a text is read as English
+    assert tokens("the transplants", "vi") == tokens("the transplants") == ["transplant"]
 
 
 def test_closest_passages_of_a_chinese_handbook_are_whole_sentences() -> None:

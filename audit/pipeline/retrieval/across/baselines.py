@@ -51,7 +51,8 @@ def merged_pool(library: Library, question: str, total: int, retriever: str = BM
     index: HandbookIndex = replace(merged, settings=replace(merged.settings, depth=max(total, merged.settings.depth)))
     owner = {handbook: source.source_id for source in library.sources for handbook in source.handbook_ids}
     by_meaning = retriever == DENSE
-    ranking = dense_over_chunks(index, [question]) if by_meaning else bm25_over_chunks(index, unexpanded_query(question).weights)
+    query = unexpanded_query(question, merged.document.language)
+    ranking = dense_over_chunks(index, [question]) if by_meaning else bm25_over_chunks(index, query.weights)
     pool = []
     for rank, (row, score) in enumerate(list(ranking.items())[:total], start=1):
         chunk = merged.chunks[row]

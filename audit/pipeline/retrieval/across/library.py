@@ -122,7 +122,7 @@ class Library:
     def _scores(self, index: HandbookIndex, question: str, retriever: str) -> Scores:
         if retriever == DENSE:
             return self._cosines(index, question)
-        weights = unexpanded_query(question).weights
+        weights = unexpanded_query(question, index.document.language).weights
         return index.bm25["chunks"].scores(weights if retriever == OWN_BM25 else self._with_shared_rarity(index, weights))
 
     def _with_shared_rarity(self, index: HandbookIndex, weights: TokenWeights) -> dict[str, float]:
@@ -182,7 +182,8 @@ class Library:
 
     def rarities(self, question: str) -> dict[str, float]:
         """Stem -> its rarity, for the stems of a question."""
-        return {token: self.rarity_of(token) for token in tokens(question)}
+        stems = {stem: None for index in self.indexes.values() for stem in index.tokens(question)}
+        return {stem: self.rarity_of(stem) for stem in stems}
 
     def opening_match(self, rarities: Mapping[str, float], hit: ChunkHit, characters: int) -> float:
         """The part of a question's words, by rarity, that the first characters of a chunk's section have; 0 without words."""
@@ -193,8 +194,9 @@ class Library:
     def _opening_tokens(self, hit: ChunkHit, characters: int) -> frozenset[str]:
         key = (*hit.chunk_id[:2], characters)
         if key not in self._openings:
-            section = self.indexes[hit.chunk_id.handbook_id].document.by_id[hit.chunk_id.section_id]
-            self._openings[key] = frozenset(tokens(section.text[:characters]))
+            index = self.indexes[hit.chunk_id.handbook_id]
+            text = index.document.by_id[hit.chunk_id.section_id].text[:characters]
+            self._openings[key] = frozenset(index.tokens(text))
         return self._openings[key]
 
     @cached_property
