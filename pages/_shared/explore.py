@@ -22,6 +22,7 @@ from audit.tables import Column
 from audit.terms import display_name, fill
 from audit.vocabulary import Label
 from pages._blinded.access import label_store
+from pages._blinded.frame import is_phone
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource, rating_sources
 from pages._shared.widgets import (
@@ -189,14 +190,16 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     name = metric.table.pick(run, rows.column)[0]
     file = metric.name.replace("_", "-")
     frame_key = f"{metric.name}_frame"
-    chart_tab, table_tab = figure_frame(run, frame_key, frame, file, metric.name, title=title, fits_a_phone=False)
-    if chart_tab.open:
-        with chart_tab:
+    # A funnel in which nobody stands out shows less than the list, and a phone has no room for it
+    tabs = ("Chart", "Table") if n and not is_phone() else ("Table", "Chart")
+    drawn = dict(zip(tabs, figure_frame(run, frame_key, frame, file, metric.name, title=title, tabs=tabs), strict=True))
+    if drawn["Chart"].open:
+        with drawn["Chart"]:
             alt = f"Disagreements of each {one} over those expected, by how many are expected, with the lines of a funnel."
             clickable_rates(run, funnel(own, "name", opens=rows.column), f"{metric.name}_funnel", alt, rows, title)
             counts(run, CASE_MIX_MEANING, one=one)
-    if table_tab.open:
-        with table_tab:
+    if drawn["Table"].open:
+        with drawn["Table"]:
             table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
     if n:
         counts(run, CHANCE)

@@ -15,8 +15,6 @@ from audit.terms import display_name
 from pages._blinded.templates import rendered
 
 CSS = Path(__file__).with_name("label_bars.css")
-MIN_WRITTEN = 0.08
-"""A narrower part of a bar has no room for its number; the text of the bar has it."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,6 @@ class BarPart:
     ink: str
     share: float
     written: str
-    is_wide: bool
 
 
 def label_bars(names: Sequence[str], frame: pd.DataFrame, labels: Sequence[str], population: str) -> None:
@@ -45,7 +42,7 @@ def _parts(row: Sequence[float], labels: Sequence[str]) -> list[BarPart]:
     return [
         BarPart(
             LABEL_WORDS[label], light_dark(colour), f"light-dark({ink_on(colour)}, {ink_on(DARK_COLOURS[colour])})",
-            count / total, percent(count / total), count / total >= MIN_WRITTEN,
+            count / total, percent(count / total),
         )
         for label, count in zip(labels, row, strict=True) if count for colour in [LABEL_COLOURS[label]]
     ]  # fmt: skip

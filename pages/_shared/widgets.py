@@ -104,32 +104,29 @@ def footer(frame: pd.DataFrame, name: str, run: Run, *metrics: str) -> None:
 
 def figure_frame(
     run: Run, key: str, frame: pd.DataFrame, name: str, *metrics: str, title: str = "",
-    tabs: tuple[str, str] = ("Chart", "Table"), fits_a_phone: bool = True,
+    tabs: tuple[str, str] = ("Chart", "Table"),
 ) -> tuple[TabContainer, TabContainer]:  # fmt: skip
     """One frame for a figure: its finding, its chart and its table, where it comes from, and its file, as tabs.
 
-    frame, name   what the CSV file has, and its stem;  metrics  how it is counted
-    title         what the figure shows, in a sentence: plain text
-    tabs          the titles of what the page fills where it is `open`; the first is seen first
-    fits_a_phone  of the first; otherwise the second is the first there
+    frame, name  what the CSV file has, and its stem;  metrics  how it is counted
+    title        what the figure shows, in a sentence: plain text
+    tabs         the titles of what the page fills where it is `open`; the first is seen first
     """
-    narrow = is_phone()
-    names = [*(tabs if fits_a_phone or not narrow else tabs[::-1]), "Source", "Download"]
     with st.container(border=True, key=f"frame_{key}"):
         if title:
             st.markdown(f"**{escaped(title)}**")
-        tab_key = f"tabs_{key}_on_a_phone" if narrow else f"tabs_{key}"
         # A closed tab is neither computed nor sent
-        drawn = dict(zip(names, st.tabs(names, key=tab_key, on_change="rerun"), strict=True))
-    if drawn["Source"].open:
-        with drawn["Source"]:
+        names = [*tabs, "Source", "Download"]
+        first, second, source, download = st.tabs(names, key=f"tabs_{key}_{tabs[0]}", on_change="rerun")
+    if source.open:
+        with source:
             st.caption(escaped(" ".join(filter(None, (current_notice(), current_source())))))
             definitions(*metrics)
-    if drawn["Download"].open:
-        with drawn["Download"]:
+    if download.open:
+        with download:
             csv_button(frame, name, file_name(run, name), lambda: metric_frame(metrics[0], frame, run) if metrics else frame)
             st.caption("The camera on the chart saves it as a picture, with title, notice and source.")
-    return drawn[tabs[0]], drawn[tabs[1]]
+    return first, second
 
 
 def csv_button(frame: pd.DataFrame, key: str, name: str, written: Callable[[], pd.DataFrame] | None = None) -> None:

@@ -27,6 +27,10 @@ LEAD = "How much each {handbook} leaves out of what it should answer. Click a ro
 UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
+ABOUT_CELLS = (
+    "The column *all* counts {questions} of the {organ} of {a_handbook}, and general ones. Grey: {questions} about another "
+    "{organ}, which {a_handbook} need not answer. Hatched: not asked."
+)
 MOST_LEFT_OUT = "Most of what it should answer is not addressed by"
 NONE_LEAVES_OUT_MORE = "How much each {handbook} leaves out of what it should answer"
 STATE_ORDERS = {"stated": "most stated", "name": "name"}
@@ -94,11 +98,10 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
             if clicked := clicked_point(coverage_figure(rows, cells, run.term("handbook")), "coverage", fill(run, ALT), title):
                 go_to("handbook", run, handbook=str(clicked))
             if several_organs:
-                counts(run, "Grey: {questions} about another {organ}, which {a_handbook} need not answer. Hatched: not asked.")
+                counts(run, ABOUT_CELLS)
     counts(
         run,
-        "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}. The column *all* counts {questions} of the "
-        "{organ} of {a_handbook}, and general ones." if several_organs
+        "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}." if several_organs
         else "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
         n=len(rows),
         absent=f"{rows['absent'].sum():,}",

@@ -1,7 +1,5 @@
 """Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
 
-from pathlib import Path
-
 import pandas as pd
 import streamlit as st
 
@@ -27,8 +25,8 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.self_disagreements import NOT_CHECKED, draw_self_disagreements
 from pages._shared.widgets import chart, counts, footer, link, linked_rows, say, title_of
+from pages.handbook.profile import CSS, profile_rows
 
-PROFILE_CSS = Path(__file__).with_name("profile.css")
 FACTS = {"organ": "{Organ}", "center": "{Center}", "phase": "{Phase}"}
 LEAVES_OUT = (
     "It does not address **{absence}** of the {asked} that it should answer: those of its {organ}, and general ones (95 % "
@@ -185,17 +183,6 @@ def self_counts(row: pd.Series) -> str:
     return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
-def profile_rows(answered: pd.DataFrame) -> list[tuple[str, str, float | None, float | None]]:
-    """Name, count in words, the share that is answered and that of its peers; no share where nothing was asked."""
-    return [
-        (
-            display_name(row["name"]), f"{row['answered']:,} of {row['asked']:,}" if row["asked"] else "not asked",
-            row["share"] if row["asked"] else None, None if pd.isna(row["peers_share"]) else row["peers_share"],
-        )
-        for row in answered.to_dict("records")
-    ]  # fmt: skip
-
-
 def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
     """What it answers by organ or topic of the question: beside its peers, or in the three states of a search."""
     st.header("What it answers", anchor=False)
@@ -209,7 +196,7 @@ def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
         chart(state_bars(counted[counted["asked"] > 0].reset_index(drop=True)), "profile", "What was found, in three states.")
     else:
         same = f" of its {run.term('organ')}" if several_organs else ""
-        st.html(PROFILE_CSS)
+        st.html(CSS)
         peers = f"other {run.term('handbook', 2)}{same}, on average"
         st.html(rendered("handbook/profile.html", rows=profile_rows(answered), peers=peers))
     footer(answered, f"profile-{by}", run, "profile")

@@ -38,8 +38,8 @@ from pages._shared.widgets import chart, clicked_point, counts, footer, go_to, s
 
 LEAD = "What do the {handbooks} disagree about? The gravest themes first."
 ROWS = RowFilter("theme_id", "theme")
-BARS, AREAS, MAP = "bars", "areas", "map"
-VIEWS = {BARS: "List", AREAS: "Areas", MAP: "Map"}
+LIST, BARS, AREAS, MAP = "list", "bars", "areas", "map"
+VIEWS = {LIST: "List", BARS: "Bars", AREAS: "Areas", MAP: "Map"}
 MAX_DRAWN = 20
 MEANING = "meaning"
 SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
@@ -199,7 +199,7 @@ with page("Themes", LEAD) as run:
         point_map(run, view, frame)
     elif drawing == AREAS:
         areas(run, frame, load(themes, run, taxonomy=taxonomy, level="parent"))
-    else:
+    elif drawing == BARS:
         bars(run, frame)
     matches = search(run, view, frame)
     theme_list(run, matches)

@@ -236,7 +236,7 @@ def test_axe_finds_a_button_without_a_name(demo: Dashboard) -> None:
 
 
 def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard) -> None:
-    page = demo.open("/themes", width=390)
+    page = demo.open("/themes?view=bars", width=390)
     chart = page.locator(".st-key-fitted_theme_bars")
     name = chart.get_by_text("travel to places that ask for yellow fever vaccine")
     expect(name).to_be_visible()
