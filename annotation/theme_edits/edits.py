@@ -30,7 +30,7 @@ class ThemeChange:
     split         moves some phrases of theme into a new theme with the id `into` and a name
     move phrases  moves phrases of theme (None: phrases without a theme) to the theme `into` (None: to no theme)
     move theme    puts theme under the parent `into` (None: at the top)
-    set aside     marks theme as not clinically meaningful; bring back reverses that
+    set aside     marks theme as not meaningful; bring back reverses that
     undo          cancels edit number `undoes`; undoing an undo restores the edit
 
     shown_names   theme_id -> name that the editor saw, for reading only
@@ -114,7 +114,7 @@ def describe_change(change: ThemeChange) -> str:
         EditKind.SPLIT: f"split {count} off {theme} as '{change.name}'",
         EditKind.MOVE_PHRASES: f"moved {count} from {theme} to {target}",
         EditKind.MOVE_THEME: f"moved {theme} " + ("to the top" if change.into is None else f"under {target}"),
-        EditKind.SET_ASIDE: f"set {theme} aside as not clinically meaningful",
-        EditKind.BRING_BACK: f"brought {theme} back as clinically meaningful",
+        EditKind.SET_ASIDE: f"set {theme} aside as not meaningful",
+        EditKind.BRING_BACK: f"brought {theme} back as meaningful",
         EditKind.UNDO: f"undid edit {change.undoes}",
     }[change.kind]

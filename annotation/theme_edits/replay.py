@@ -292,7 +292,7 @@ class CuratedTaxonomy:
 
     taxonomy   as curated; without effective edits, the built taxonomy itself
     conflicts  edits that no longer fit, oldest first
-    set_aside  ids of themes that are not clinically meaningful, with the themes below them
+    set_aside  ids of themes that are not meaningful, with the themes below them
     merged     id of a merged theme -> id under which its phrases are now
     edits      number of effective edits
     last       the latest edit, undos included; None without edits

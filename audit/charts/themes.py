@@ -45,7 +45,7 @@ EVERYTHING = "all"
 SEVERITY_ENDS = (0.0, 3.0)
 GRADES = tuple(SIGNIFICANCES)
 SEVERITY_BAR = {
-    "thickness": 12, "len": 0.6, "outlinewidth": 0, "title": {"text": "Clinical<br>significance"},
+    "thickness": 12, "len": 0.6, "outlinewidth": 0, "title": {"text": "Significance"},
     "tickvals": [1, 2, 3], "ticktext": ["low", "medium", "high"],
 }  # fmt: skip
 PALE_TO_DARK = ((0.0, "#f4f0e6"), (0.35, "#f6d58f"), (0.65, "#e69f00"), (1.0, SEVERE))
@@ -112,8 +112,8 @@ def _hover(row: Row) -> str:
 def _grade(severity: Any) -> str:
     """The mean significance of a theme's pairs, in words."""
     if pd.isna(severity):
-        return "clinical significance unknown"
-    return f"mostly of {GRADES[min(2, max(0, round(severity) - 1))]} clinical significance"
+        return "significance unknown"
+    return f"mostly of {GRADES[min(2, max(0, round(severity) - 1))]} significance"
 
 
 # Positions are sent as 16-bit numbers, finer than a screen at sixtyfold zoom. As the index of a theme it means no theme.

@@ -26,7 +26,7 @@ class CurationPart:
     """The themes of a run as people curated them.
 
     taxonomy  as curated
-    aside     ids of themes that are set aside: not clinically meaningful
+    aside     ids of themes that are set aside: not meaningful
     edits     every edit, first to last: act (int), made_at, what, reason, standing (str); without authors
     facts     number of edits, of those in effect and in conflict, the SHA-256 of all and of the curated taxonomy
     """

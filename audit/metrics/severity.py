@@ -75,7 +75,7 @@ SEVERITY_NOTE = (
     "stated, per pair in which both answer; the score runs from 0 to 3."
 )
 TABLE = TableSpec(
-    "Disagreement weighted by clinical significance",
+    "Disagreement weighted by {significance}",
     (
         Column.named("unit", "Name"), PRESENT, *SIGNIFICANCES, Column.share("r_div", "Disagreement", "R_div"),
         Column.decimal("severity", "Severity", "score"), Column.count("rank_r_div", "Rank", "R_div"),
@@ -116,7 +116,7 @@ def severity(con: Connection, level: str = "question") -> pd.DataFrame:
 
 
 RHO_TABLE = TableSpec(
-    "Whether weighting by clinical significance changes the ranking",
+    "Whether weighting by {significance} changes the ranking",
     (
         Column.text("level", "Level"), Column.count("units", "Ranked"), Column.decimal("rho", "Spearman's rho", "all ranked"),
         Column.count("disputed", "Ranked", "with a disagreement"),

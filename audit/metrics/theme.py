@@ -95,7 +95,7 @@ limit {MAX_QUESTIONS}
 """
 CATEGORY_WORDS = {**{label.value: label.value.lower() for label in LABELS}, UNSTATED: "not stated"}
 MIX_TABLE = TableSpec(
-    "Labels and clinical significance of the pairs of a theme",
+    "Labels and {significance} of the pairs of a theme",
     (
         Column.text("part", "By"),
         Column.text("name", "Label or significance", words=CATEGORY_WORDS),

@@ -99,7 +99,7 @@ def show_result(part: str) -> None:
 # -- the form ----------------------------------------------------------------------------------------------------------
 
 RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
-ASIDE, BACK = "Not clinically meaningful", "Clinically meaningful"
+ASIDE, BACK = "Not meaningful", "Meaningful"
 NOWHERE, TOP = "No theme", "None (top level)"
 EFFECTS = {
     RENAME: "Gives this theme another name. It keeps its id, its phrases and its history.",
@@ -107,7 +107,7 @@ EFFECTS = {
     SPLIT: "Makes some of the phrases a new theme under the same parent.",
     MOVE: "Moves some of the phrases to another theme, or out of all themes.",
     PARENT: "Moves this theme, with everything in it, under another parent.",
-    ASIDE: "Marks this theme as not clinically meaningful. It is kept and still counted.",
+    ASIDE: "Marks this theme as not meaningful. It is kept and still counted.",
     BACK: "Removes the mark.",
 }
 KINDS = {

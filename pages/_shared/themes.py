@@ -123,7 +123,7 @@ def with_top(frame: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame:
 def with_shown_names(frame: pd.DataFrame, aside: frozenset[str]) -> pd.DataFrame:
     """A frame of `themes` with names for readers; a theme that was set aside is marked."""
     names = [
-        display_name(name) + (" (set aside: not clinically meaningful)" if theme_id in aside else "")
+        display_name(name) + (" (set aside: not meaningful)" if theme_id in aside else "")
         for theme_id, name in zip(frame["theme_id"], frame["name"], strict=True)
     ]
     return frame.assign(name=names)

@@ -106,7 +106,7 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
     table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
     if theme_id == NO_THEME:
-        counts(run, "Divergence topics with disagreements of high clinical significance come first.")
+        counts(run, "Divergence topics with disagreements of high {significance} come first.")
     else:
         counts(run, "Exemplars come first: they represent the theme, and new divergence topics are compared with them.")
     footer(frame, "theme-topics", run, "theme_topics")
@@ -201,7 +201,7 @@ with page("Theme", LEAD) as run:
     row = theme_counts(run, taxonomy, theme_id)
     summary(run, taxonomy, theme, row)
     if theme_id in view.curated.set_aside:
-        st.warning("Set aside as not clinically meaningful. It is still counted.")
+        st.warning("Set aside as not meaningful. It is still counted.")
     show_result(FORM)
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):
         edit_form(run, view, theme)

@@ -54,14 +54,14 @@ FOUND = {
 }
 HOVERED = "phrase under the pointer"
 MAP_ALT = "Every divergence topic as a point, close to topics with similar wording, coloured by the group of its theme."
-BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low clinical significance, the gravest theme first."
+BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low significance, the gravest theme first."
 
 MAP_NOTE = (
     "{n} different divergence topics. Rest the pointer on a point to read what the judge wrote; drag to move, scroll to zoom, "
     "click to open the theme."
 )
 ORDER_NOTE = (
-    "High, medium, low: the clinical significance of the disagreements. Themes with most of high significance come first, then "
+    "High, medium, low: the {significance} of the disagreements. Themes with most of high significance come first, then "
     "those with most of medium significance: one grave matter outranks many trivial ones. A theme on a single question says "
     "little about others."
 )
@@ -74,7 +74,7 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
     counts(
         run,
         "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme, "
-        "**{high}** of them of high clinical significance; they are counted and listed last, as *no theme*.",
+        "**{high}** of them of high {significance}; they are counted and listed last, as *no theme*.",
         themes=f"{frame['theme_id'].map(is_theme).sum():,}",
         disagreeing=f"{disagreeing:,}",
         alone=f"{alone:,}",
@@ -103,7 +103,7 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     )
     counts(
         run,
-        "Area is the number of pairs; the darker, the higher their clinical significance (low, medium, high). Click a group "
+        "Area is the number of pairs; the darker, the higher their {significance} (low, medium, high). Click a group "
         "to zoom in; the list below opens the disagreements.",
     )
 

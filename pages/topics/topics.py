@@ -35,7 +35,7 @@ def severity_section(run: Run) -> None:
     rho = cast(pd.Series, load(severity_rho, run).set_index("level").loc["topic"])
     counts(
         run,
-        "For severity, each disagreement counts 1, 2 or 3 by its clinical significance (low, medium, high). Places gained is how "
+        "For severity, each disagreement counts 1, 2 or 3 by its {significance} (low, medium, high). Places gained is how "
         "far {a_topic} moves up as a result. Spearman's rho between the two rankings of the {n} {topics} with a disagreement is "
         "{rho} (1: the same ranking); between how often advice differs and how grave a difference is on average it is {grave} "
         "(0: no connection).",

@@ -261,8 +261,8 @@ def test_every_kind_of_edit_reads_as_a_sentence() -> None:
         EditKind.SPLIT: "split 2 phrases off 'teeth' as 'Brush'",
         EditKind.MOVE_PHRASES: "moved 1 phrase from 'lifting' to no theme",
         EditKind.MOVE_THEME: "moved 'sun' to the top",
-        EditKind.SET_ASIDE: "set 'sun' aside as not clinically meaningful",
-        EditKind.BRING_BACK: "brought 'sun' back as clinically meaningful",
+        EditKind.SET_ASIDE: "set 'sun' aside as not meaningful",
+        EditKind.BRING_BACK: "brought 'sun' back as meaningful",
         EditKind.UNDO: "undid edit 3",
     }
     assert set(history) == set(EditKind)

@@ -162,8 +162,8 @@ def test_a_phrase_without_a_theme_is_given_one(store: LabelStore, run: Run, open
 
 def test_a_theme_is_moved_to_the_top_and_set_aside_and_brought_back(store: LabelStore, run: Run, open_theme: Open):
     at = save(choose(open_theme("vera"), "Move theme"), into="None (top level)")
-    at = save(choose(at, "Not clinically meaningful"))
-    at = save(choose(at, "Clinically meaningful"))
+    at = save(choose(at, "Not meaningful"))
+    at = save(choose(at, "Meaningful"))
     assert not at.exception
     assert [str(edit.change.kind) for edit in list_edits(store, run.digest)] == ["move theme", "set aside", "bring back"]
 
@@ -330,9 +330,9 @@ def test_both_pages_count_the_themes_as_curated_and_say_so(store: LabelStore, th
 def test_a_theme_set_aside_is_counted_as_before_and_marked(store: LabelStore, themed: Run, open_page: Open):
     curate(store, themed, "vera", ThemeChange(EditKind.SET_ASIDE, "t2"), require_taxonomy(themed, Settings().themes_dir))
     shown = lists(open_page("themes"))[0].value
-    assert list(shown["name"]) == ["Salt", "Fluids (set aside: not clinically meaningful)"]
+    assert list(shown["name"]) == ["Salt", "Fluids (set aside: not meaningful)"]
     assert list(shown["pairs"]) == [2, 2]
-    assert "Set aside as not clinically meaningful" in words_on(open_page("theme", theme="t2"))
+    assert "Set aside as not meaningful" in words_on(open_page("theme", theme="t2"))
 
 
 def test_phrases_without_a_theme_are_given_one_on_their_own_page(store: LabelStore, themed: Run, open_page: Open):

@@ -67,8 +67,8 @@ LOAD_REPORT = TableSpec(
     ("Read = loaded + set aside; records that were set aside are left out of every figure.",),
 )
 SIGNIFICANCE = TableSpec(
-    "Disagreements by clinical significance",
-    (Column.text("grade", "Clinical significance"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
+    "Disagreements by {significance}",
+    (Column.text("grade", "{Significance}"), PAIRS, Column.share("share", "Share", "of disagreeing pairs")),
     ("The judge grades divergent and contradictory pairs. Pairs without a grade are counted as not stated.",),
 )
 NOT_READ = "A search answered, not a model: what it did not find is no absence. The tables of what it found count three states."

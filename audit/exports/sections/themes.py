@@ -45,7 +45,7 @@ def curated_themes(context: ExportContext) -> Table:
         f"{_edit_count(context)}: the table themes_acts."
     ]
     if part.aside:
-        notes.append("Set aside: a curator found the theme not clinically meaningful; it is still ranked with the others.")
+        notes.append("Set aside: a curator found the theme not meaningful; it is still ranked with the others.")
     return _theme_table(context, "themes_curated", ", as people curated them", tuple(notes), curated=True)
 
 
