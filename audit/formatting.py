@@ -39,6 +39,14 @@ def signed(value: float, digits: int) -> str:
     return text if any(digit in text for digit in "123456789") else text.lstrip("+")
 
 
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
+
+
+def unbroken(text: str) -> str:
+    """The text, with every number and its percent sign on one line."""
+    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", text)
+
+
 def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     """The number rounded in decimal digits, halves away from zero; NaN and infinity unchanged."""
     if isinstance(value, Integral):

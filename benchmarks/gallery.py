@@ -49,6 +49,10 @@ VIEWS = {
     "stress": ("selective", "differences", "contexts", "instances", "one"),
     "compare": ("organ", "moved", "labels", "costs"),
     "retrieval": ("differences", "where", "missed", "cost"),
+    "judge": ("raters", "again", "dates", "second", "planted", "doubts", "replies", "prompts"),
+    "trust": ("tests", "raters", "rates", "lists"),
+    "runs": ("report", "findings", "datasheet", "manifest"),
+    "papers": ("others", "missing", "departures"),
 }
 """Views of a page besides its first, by their parameter in the address."""
 WITH_VIEWS = ("demo", "no_handbooks", "long_names", "right_to_left")

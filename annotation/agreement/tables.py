@@ -56,7 +56,7 @@ FIGURES_TABLE = TableSpec(
 )
 SIGNIFICANCE_TABLE = replace(
     FIGURES_TABLE,
-    title="Agreement on clinical significance",
+    title="Agreement on significance",
     notes=("Only items for which annotators and judge all chose a significance.", SCOPES, INTERVALS),
 )
 BY_LABEL_TABLE = TableSpec(

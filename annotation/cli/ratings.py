@@ -54,7 +54,7 @@ from audit.vocabulary import Label
 
 NamedComparison = tuple[str, pd.DataFrame]
 """The name of a baseline, and the table of `compare_with_baseline`."""
-ABOUT = {"label": "Label", "significance": "Clinical significance, on the items where all chose one"}
+ABOUT = {"label": "Label", "significance": "Significance, on the items where all chose one"}
 RATER_COLUMNS = ("annotator", "against", "by", "first")
 COMPARISON, BASELINE = "beside", "baseline"
 TABLES = ("figures", "confusion", "errors", "times", "drift", "oneself", COMPARISON)

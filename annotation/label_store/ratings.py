@@ -149,10 +149,10 @@ def check_choice(choice: Choice, scheme: Scheme = PAIRS) -> None:
         raise StudyError(f"The label is missing. Nothing was saved. Choose one with the keys {scheme.keys}.")
     disagrees = choice.label in scheme.graded
     if disagrees and choice.significance is None:
-        raise StudyError(f"{choice.label} needs a clinical significance: {', '.join(SIGNIFICANCES)}. Nothing was saved.")
+        raise StudyError(f"{choice.label} needs a significance: {', '.join(SIGNIFICANCES)}. Nothing was saved.")
     if choice.significance is not None and not disagrees:
         only = f"; only {' and '.join(scheme.graded)} have one" if scheme.graded else ""
-        raise StudyError(f"{choice.label} has no clinical significance{only}. Nothing was saved.")
+        raise StudyError(f"{choice.label} has no significance{only}. Nothing was saved.")
     if choice.difference is not None and not disagrees:
         raise StudyError(f"{choice.label} has no reason why the advice differs. Nothing was saved.")
 

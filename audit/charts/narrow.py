@@ -79,7 +79,6 @@ def _in_lines(figure: go.Figure, panels: list[go.layout.XAxis], lines: int, inne
         left, right = column * (1 - PANEL), column * (1 - PANEL) + PANEL
         rows = figure.layout[panel.anchor.replace("y", "yaxis") if panel.anchor else "yaxis"]
         panel.domain, rows.domain = (left, right), (max(0.0, top - inner / total), top)
-        if column == 0:
-            rows.showticklabels = True
+        rows.showticklabels = column == 0  # beside the second panel of a line, names would leave the picture
         if number < len(titles):
             titles[number].update(x=(left + right) / 2, y=top)

@@ -1,4 +1,4 @@
-"""Labels against labels: clickable matrices of two runs or two raters, and flows from one run to another (a Sankey diagram)."""
+"""Labels against labels: clickable matrices of two runs or two raters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audit.charts.names import axis_of_names, clipped_names
-from audit.charts.style import FAINT, INK, LABEL_COLOURS, LABEL_WORDS, UNSCORED, html, percent, styled
+from audit.charts.style import FAINT, INK, LABEL_WORDS, html, percent, styled
 from audit.stats.intervals import Floats
 from audit.tables import Row
 
@@ -153,88 +153,3 @@ def _confused(totals: Floats, y: int, x: int, heads: list[str], raters: tuple[st
     words = f"{both or 'all'}<br><b>{totals[y, x]:,.0f}</b> {unit}"
     share = totals[y, x] / totals[y, -1] if totals[y, -1] else 0.0
     return words if len(heads) in (x, y) else f"{words}, {percent(share)} of this row"
-
-
-# -- flows ------------------------------------------------------------------------------------------------------
-
-STATE_COLOURS = {
-    **{state: LABEL_COLOURS[state] for state in STATE_WORDS if state in LABEL_COLOURS},
-    "PRE-SCREENED": "#e9e4da",
-    "UNSCORED": LABEL_COLOURS[UNSCORED],
-    "NOT IN THE RUN": "#f3f4f6",
-}
-"""One colour per state: the labels' own, and the paper colour of the coverage map for pre-screened."""
-HEIGHT, ABOVE, BELOW = 460, 48, 24
-# Share of the height below each state, which leaves room for a line of text where a state is thin.
-NODE_GAP = 0.052
-# Share of all drawn pairs: a thinner flow would be invisible and is drawn this thick; the hover text has its number.
-MIN_FLOW = 0.004
-
-
-def flows_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
-    """States of the first run on the left, of the second on the right, in label order; the width of a flow shows its pairs.
-
-    cells  first, second (states, in the order to draw), pairs
-
-    Pairs that are pre-screened in both runs are left out: they are the majority and would flatten all others.
-    """
-    occurring = cells[(cells["pairs"] > 0) & ~((cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED"))]
-    sides = {side: [state for state in dict.fromkeys(cells[side]) if state in {*occurring[side]}] for side in ("first", "second")}
-    nodes = [(side, state) for side in sides for state in sides[side]]
-    thick = occurring["pairs"].clip(lower=MIN_FLOW * occurring["pairs"].sum())
-    figure = go.Figure(
-        go.Sankey(
-            arrangement="fixed",
-            node=_nodes(nodes, occurring, thick),
-            textfont={"size": 14, "color": INK, "shadow": "none"},
-            link={
-                "source": [nodes.index(("first", state)) for state in occurring["first"]],
-                "target": [nodes.index(("second", state)) for state in occurring["second"]],
-                "value": thick,
-                "color": [_faded(STATE_COLOURS[state]) for state in occurring["second"]],
-                "customdata": [
-                    f"{STATE_WORDS[a]} to {STATE_WORDS[b]}: {n:,} pairs"
-                    for a, b, n in occurring[["first", "second", "pairs"]].itertuples(index=False)
-                ],
-                "hovertemplate": "%{customdata}<extra></extra>",
-            },
-        )
-    )
-    for x, name in enumerate(clipped_names([first, second])):
-        figure.add_annotation(
-            x=x, y=1, xref="paper", yref="paper", xanchor="right" if x else "left", yanchor="bottom", yshift=12, showarrow=False,
-            text=f"<b>{name}</b>", font={"size": 14, "color": INK},
-        )  # fmt: skip
-    return styled(figure, HEIGHT, margin={"l": 8, "r": 8, "t": ABOVE, "b": BELOW})
-
-
-def _nodes(nodes: list[tuple[str, str]], occurring: pd.DataFrame, thick: pd.Series) -> dict[str, object]:
-    """Each state with its name and number of pairs, from top to bottom."""
-    pairs = [int(occurring.loc[occurring[side] == state, "pairs"].sum()) for side, state in nodes]
-    width = [float(thick[occurring[side] == state].sum()) for side, state in nodes]
-    return {
-        "label": [f"{STATE_WORDS[state]}, {count:,}" for (_, state), count in zip(nodes, pairs, strict=True)],
-        "color": [STATE_COLOURS[state] for _, state in nodes], "line": {"color": "#9aa3ad", "width": 0.5}, "thickness": 16,
-        "pad": NODE_GAP * (HEIGHT - ABOVE - BELOW),
-        "x": [0.001 if side == "first" else 0.999 for side, _ in nodes], "y": _heights(nodes, width),
-        "customdata": pairs, "hovertemplate": "%{customdata:,} pairs<extra></extra>",
-    }  # fmt: skip
-
-
-def _heights(nodes: list[tuple[str, str]], width: list[float]) -> list[float]:
-    """The middle of each state on its side, from 0 at the top to 1, with a gap below each."""
-    middles: list[float] = []
-    for side in ("first", "second"):
-        own = [w for (s, _), w in zip(nodes, width, strict=True) if s == side]
-        total = sum(own) or 1
-        # With many states the gaps alone would fill the height; the flows keep a fifth of it.
-        scale, at = max(0.2, 1 - NODE_GAP * (len(own) - 1)) / total, 0.0
-        for w in own:
-            middles.append(min(0.999, max(0.001, at + w * scale / 2)))
-            at += w * scale + NODE_GAP
-    return middles
-
-
-def _faded(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red}, {green}, {blue}, 0.45)"

@@ -13,7 +13,7 @@ import streamlit as st
 from annotation.label_store.studies import Study
 from annotation.studies.accounts import Account, Role
 from audit.errors import AuditError
-from audit.formatting import isolated, printable, unlinked
+from audit.formatting import isolated, printable, unbroken, unlinked
 from pages._blinded.access import require_role
 
 PUNCTUATION = re.compile(f"([{re.escape(string.punctuation)}])")
@@ -25,7 +25,7 @@ def escaped(text: object) -> str:
     """Untrusted text on one line, escaped so that Streamlit shows every character and interprets none as Markdown."""
     # Every mark is escaped, not only those of Markdown: Streamlit adds `:red[x]` and `$x$`, and may add more. Bare addresses
     # become links after the escapes have been read, so that only a character inside them helps.
-    return PUNCTUATION.sub(r"\\\1", isolated(unlinked(" ".join(printable(str(text)).split()))))
+    return PUNCTUATION.sub(r"\\\1", isolated(unlinked(unbroken(" ".join(printable(str(text)).split())))))
 
 
 def escaped_label(text: object) -> str:

@@ -13,7 +13,7 @@ import streamlit as st
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from audit.formatting import fixed, shortened
+from audit.formatting import fixed, shortened, unbroken
 
 PAGES = Path(__file__).parents[1]
 
@@ -41,5 +41,5 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"shortened": shortened, "thousands": "{:,}".format, "fixed": fixed}
+    environment.filters |= {"shortened": shortened, "thousands": "{:,}".format, "fixed": fixed, "unbroken": unbroken}
     return environment

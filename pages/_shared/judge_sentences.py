@@ -33,12 +33,13 @@ def reference_of(source: RatingSource) -> str:
     return GOLD if GOLD in source.ratings.labels else MAJORITY
 
 
-def chance_words(source: RatingSource, first: str, second: str) -> str:
-    """Agreement beyond chance, in a sentence."""
-    if words := kappa_words(source.report, first, second):
-        return f"Agreement beyond chance, {words}."
-    reason = undefined(figure(source.report, first, second, source.report.scheme.headline))
-    return f"Agreement beyond chance is not defined ({reason})."
+def chance_sentence(source: RatingSource) -> str:
+    """How far the judge agrees with raters beyond chance."""
+    by = reference_of(source)
+    if words := kappa_words(source.report, by, JUDGE):
+        return f"The judge agrees with {REFERENCES[by]} beyond chance, {words}."
+    reason = undefined(figure(source.report, by, JUDGE, source.report.scheme.headline))
+    return f"How far the judge agrees with {REFERENCES[by]} beyond chance is not defined ({reason})."
 
 
 def judge_sentence(source: RatingSource) -> str:
@@ -52,7 +53,7 @@ def judge_sentence(source: RatingSource) -> str:
     if source.ratings.design is not None:
         weighted = figure(source.report, by, JUDGE, "accuracy", scope=POPULATION)
         words += "" if undefined(weighted) else f" Weighted to the run, that is {share_words(weighted)}."
-    return f"{words} {chance_words(source, by, JUDGE)}"
+    return words
 
 
 def label_sentence(source: RatingSource, label: Label) -> str:

@@ -26,7 +26,7 @@ LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
 MAX_WORDS = 8
 GROUNDS_FILTERS = {
     "difference": ("differences", "Why the advice differs"),
-    "follow": ("follow_both", "Can one patient follow both?"),
+    "follow": ("follow_both", "Can one person follow both?"),
     "quotes": ("quotes", "What the judge quotes"),
     "second": ("second", "What a second judge says"),
 }
@@ -34,7 +34,7 @@ GROUNDS_FILTERS = {
 SAYS = {
     "unsupported": "quotes words that are not in the answers", "confirmed": "second judge: the same label",
     "another label": "second judge: another label", "unscored": "second judge: no label",
-    "yes": "one patient can follow both", "no": "nobody can follow both", "unclear": "unclear whether one can follow both",
+    "yes": "one person can follow both", "no": "nobody can follow both", "unclear": "unclear whether one can follow both",
 }  # fmt: skip
 
 

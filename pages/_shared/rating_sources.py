@@ -101,6 +101,11 @@ def rating_sources(run: Run) -> list[RatingSource]:
     return sorted((source for source in sources if source.rated), key=lambda source: (not source.final, -source.rated))
 
 
+def first_source(run: Run) -> RatingSource | None:
+    """The ratings that a page shows where it shows one; None where nobody has rated, or this visitor may see none."""
+    return next(iter(rating_sources(run)), None)
+
+
 def rates_in_open_study(account: Account | None, run: Run) -> bool:
     """Whether an account rates in a study of this run that is not closed, and so must not see the judge's labels."""
     if account is None or not database_exists():

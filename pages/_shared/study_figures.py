@@ -174,13 +174,14 @@ NEW_STUDY_OPEN = "the fields of a new study are open"
 
 
 def pick_study(studies: Mapping[str, Study]) -> Study:
-    """The study in the address, else the one seen last, else the newest; `studies`: those that the page has, newest first.
+    """The study in the address, else the one seen last, else the newest that is at work, else the newest.
 
-    Where the page cannot show the study of the session, it shows the newest and keeps the session's for other pages.
+    `studies`: those that the page has, newest first. Where it lacks the study of the session, other pages still show that one.
     """
     linked = st.query_params.get(PARAM)
     wanted: str | None = linked or st.session_state.get(LAST_STUDY)
-    shown = wanted if wanted is not None and wanted in studies else next(iter(studies))
+    at_work = (key for key, study in studies.items() if study.state is not StudyState.CLOSED)
+    shown = wanted if wanted is not None and wanted in studies else next(at_work, next(iter(studies)))
     if linked and linked not in studies:
         st.warning(f"The address names the study {escaped(linked)}, which this page does not have. It shows another one.")
     elif wanted in (None, shown):

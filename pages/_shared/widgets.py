@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -19,6 +18,7 @@ from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.style import Figure
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
+from audit.formatting import unbroken
 from audit.metrics import METRICS
 from audit.store.runs import Run
 from audit.tables import Column, ColumnKind, Row
@@ -31,7 +31,6 @@ from pages._shared.previews import current_notice, current_source
 
 Params = Mapping[str, str | list[str]]
 """What an address says after the run."""
-BEFORE_PERCENT = re.compile(r"(?<=\d) (?=\\?%)")
 
 
 def say(run: Run, template: str, **values: object) -> str:
@@ -40,7 +39,7 @@ def say(run: Run, template: str, **values: object) -> str:
     A number and its percent sign stay on one line.
     """
     values_by_name = {**_escaped_terms(tuple(terms(run).items())), **{name: escaped(value) for name, value in values.items()}}
-    return BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", template.format(**values_by_name))
+    return unbroken(template.format(**values_by_name))
 
 
 @lru_cache(maxsize=64)

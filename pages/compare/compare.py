@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.style import coefficient, coefficient_interval, handbook_names
-from audit.charts.transitions import STATE_WORDS, flows_figure, transitions_figure
+from audit.charts.transitions import STATE_WORDS, transitions_figure
 from audit.metrics.ablation import runs_cost, topic_likeness
 from audit.metrics.records import shared
 from audit.metrics.transitions import ANY, changed_pairs, run_agreement, transitions
@@ -22,7 +22,7 @@ from pages._shared.loaders import load, load_two
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
-from pages._shared.widgets import chart, clicked_point, clicked_row, counts, footer, link, table
+from pages._shared.widgets import clicked_point, clicked_row, counts, footer, link, table
 from pages.compare.run_comparison import (
     ComparedRuns,
     causes_section,
@@ -45,28 +45,20 @@ VIEWS = {
 
 
 MAX_LISTED = 200
-PRESCREENED_NOTE = "{n} pairs that are pre-screened in both runs are not drawn. Very thin flows are drawn thicker than to scale."
+CELLS_NOTE = (
+    "Each cell has the number of pairs and their share of the row; framed cells kept their label. A click lists the pairs."
+)
 CELL = "cell"  # in the session: the comparison that the clicked cell belongs to, its state in the first and in the second run
 
 
 def transitions_section(compared: ComparedRuns) -> None:
-    """The labels of the first run against those of the second: a clickable matrix, and flows."""
+    """The labels of the first run against those of the second: a clickable matrix."""
     st.header("Label by label", anchor=False)
     cells = load_two(transitions, compared.first, compared.second)
     alt = "The label of each pair in the first run against its label in the second run."
-    matrix, bands = st.tabs(["Matrix", "Flow"])
-    with matrix:
-        if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):
-            st.session_state[CELL] = (compared.id, *str(clicked).split("\t"))
-        counts(
-            compared.run,
-            "Each cell gives the number of pairs and their share of the row; framed cells kept their label. Click a "
-            "cell to list its pairs.",
-        )
-    with bands:
-        chart(flows_figure(cells, *compared.names), f"flows_{compared.id}", alt)
-        prescreened = cells[(cells["first"] == "PRE-SCREENED") & (cells["second"] == "PRE-SCREENED")]["pairs"].sum()
-        counts(compared.run, PRESCREENED_NOTE, n=f"{prescreened:,}")
+    if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):
+        st.session_state[CELL] = (compared.id, *str(clicked).split("\t"))
+    counts(compared.run, CELLS_NOTE)
     _agreement_table(compared, load_two(run_agreement, compared.first, compared.second))
     footer(cells, "transitions", compared.run, "transitions", "run_agreement", "changed_pairs")
 

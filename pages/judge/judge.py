@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from audit.exports.sections.judge import (
     SECOND,
     one_row_per_check,
 )
+from audit.exports.sections.model import SectionSpec
 from audit.formatting import fixed, shortened
 from audit.metrics.judge import CHECK_WORDS, FIGURE_WORDS, chosen_pairs_note, judge_checks, judge_length
 from audit.metrics.planted import BY_VARIANT, KIND_WORDS, planted_changes, planted_items, planted_labels
@@ -38,14 +39,14 @@ from audit.vocabulary import LABELS, ChangedSide, Parse
 from pages._blinded.frame import escaped
 from pages._blinded.templates import rendered
 from pages._shared import sections
+from pages._shared.judge_story import story
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import named_by, pick_one
-from pages._shared.rating_sources import rating_sources
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.rating_sources import first_source
 from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
 from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table
 from pages.judge.rated import rated_section
-from pages.judge.story import CSS_OF_STORY, story
 
 LEAD = (
     "How far can the labels of this run be trusted? Who the judge is, and how it does next to raters, itself, a second judge, "
@@ -69,7 +70,7 @@ def setting_entries(value: Mapping[str, Any], parent: str = "") -> Iterator[tupl
 
 
 def judge_section(run: Run, reading: pd.DataFrame) -> None:
-    """The judge's name and settings as the release records them, and how many pairs it was asked about."""
+    """The judge's name, and how many pairs it was asked about."""
     unscored = reading[(reading["part"] == "unscored") & (reading["name"] == "(all)")].iloc[0]
     st.markdown(say(run, "**Judge**: {judge}", judge=run.manifest.get("judge") or "not recorded in the release"))
     counts(
@@ -82,17 +83,25 @@ def judge_section(run: Run, reading: pd.DataFrame) -> None:
     )
     if note := self_preference_note(run.manifest):
         st.warning(say(run, note))
+
+
+def settings_section(run: Run) -> None:
+    """Protocol, prompts and server as the release records them, and the prompts in full, each to be opened."""
     settings = run.manifest.get("judge_settings")
     if isinstance(settings, Mapping) and settings:
         listed = pd.DataFrame(setting_entries(settings), columns=["name", "value"])
-        with st.expander(f"Settings: protocol, prompts, server ({len(listed)} entries)"):
-            table(listed, "judge_settings", {"name": "Setting", "value": "Value"}, rows=20)
+        st.header("How the judge was set up", anchor=False)
+        table(listed, "judge_settings", {"name": "Setting", "value": "Value"})
     else:
         counts(run, "The release does not record how the judge was set up: protocol, prompts and server are unknown.")
+    for row in sections.show(run, PROMPTS).itertuples():
+        with st.expander(escaped(f"{row.prompt} ({row.used_for})")):
+            st.code(row.text, language=None, wrap_lines=True)
 
 
-def replies_section(run: Run, reading: pd.DataFrame) -> None:
+def replies_section(run: Run) -> None:
     """How replies were parsed, and unscored pairs by reason."""
+    reading = load(READING.metric, run)
     sections.heading(run, READING)
     read, unscored = reading[reading["part"] == "read"], reading[reading["part"] == "unscored"]
     if read["value"].drop(read.index[-1]).isna().all():
@@ -109,13 +118,6 @@ def replies_section(run: Run, reading: pd.DataFrame) -> None:
     else:
         sections.rows(run, replace(READING, key="unscored"), rows)
     footer(reading, READING.csv, run, READING.metric.name)
-
-
-def prompts_section(run: Run) -> None:
-    """The prompts in full, each to be opened."""
-    for row in sections.show(run, PROMPTS).itertuples():
-        with st.expander(escaped(f"{row.prompt} ({row.used_for})")):
-            st.code(row.text, language=None, wrap_lines=True)
 
 
 def consistency_section(run: Run) -> None:
@@ -139,7 +141,7 @@ def consistency_section(run: Run) -> None:
         agreement = (Column.decimal(name, FIGURE_WORDS[name]) for name in KAPPAS)
         shares = (Column.share(figure, words) for figure, words in FIGURES.items())
         beyond = Column.share("beyond repeat", FIGURE_WORDS["beyond repeat"])
-        table(measured, "check_table", (kind, *counted, *agreement, *shares, beyond))
+        table(measured, "check_table", (kind, *counted, *shares, beyond, *agreement))
         if chosen := chosen_pairs_note(run.manifest):
             counts(run, "{chosen}", chosen=chosen)
         footer(frame, "judge-checks", run, "judge_checks")
@@ -321,22 +323,31 @@ def _marked(text: str, item: PlantedItem, side: ChangedSide) -> Markup:
     return marked.format(text[:start], text[start:end], text[end:])
 
 
-with page("Judge", LEAD) as run:
+# -- The page: each view answers one question ----------------------------------------------------------------
+
+
+def in_short(run: Run) -> None:
+    """Who the judge is, and every way of testing it in a sentence."""
     reading = load(READING.metric, run)
     judge_section(run, reading)
-    prompts_section(run)
-    source = next(iter(rating_sources(run)), None)
-    st.header("How good is it, in short?", anchor=False)
-    st.html(CSS_OF_STORY)
-    story(run, source, reading)
-    rated_section(run, source)
-    consistency_section(run)
-    sections.show(run, SECOND)
-    sections.show(run, BY_BOTH)
-    planted_section(run)
-    sections.show(run, DRIFT)
-    for section in (DOUBTED, QUOTES, DIFFERENCES):
-        sections.show(run, section)
-    replies_section(run, reading)
-    length_section(run)
+    story(run, first_source(run), reading)
     link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")
+
+
+VIEWS = {
+    "all": "In short", "raters": "Where it errs", "again": "Asked again", "dates": "Over time", "second": "A second judge",
+    "planted": "Planted changes", "doubts": "Labels to doubt", "replies": "Its replies", "prompts": "Its settings",
+}  # fmt: skip
+PARTS: dict[str, tuple[SectionSpec | Callable[[Run], None], ...]] = {
+    "all": (in_short,), "raters": (rated_section,), "again": (consistency_section,), "dates": (DRIFT,),
+    "second": (SECOND, BY_BOTH), "planted": (planted_section,), "doubts": (DOUBTED, length_section),
+    "replies": (QUOTES, DIFFERENCES, replies_section), "prompts": (settings_section,),
+}  # fmt: skip
+"""What each view draws."""
+
+with page("Judge", LEAD) as run:
+    for part in PARTS[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)]:
+        if isinstance(part, SectionSpec):
+            sections.show(run, part)
+        else:
+            part(run)

@@ -17,8 +17,9 @@ from audit.store.runs import Run
 from audit.tables import IntervalKind
 from pages._blinded.access import label_store
 from pages._blinded.frame import escaped
+from pages._shared.judge_story import NO_RATINGS
 from pages._shared.loaders import load
-from pages._shared.rating_sources import RatingSource
+from pages._shared.rating_sources import RatingSource, first_source
 from pages._shared.widgets import chart, counts, csv_button, table
 
 FEW = 20
@@ -36,20 +37,24 @@ TOO_FEW = "{n} items have a time and a label by raters. Whether the judge errs m
 NO_TIMES = "Whether the judge errs more often over time is not known: these ratings came without times."
 
 
-def rated_section(run: Run, source: RatingSource | None) -> None:
-    """Errors by group and in order of time; nothing where nobody has rated pairs of the run."""
+def rated_section(run: Run) -> None:
+    """Errors by group and in order of time; a sentence where nobody has rated pairs of the run."""
+    source = first_source(run)
     if source is None:
+        counts(run, NO_RATINGS)
         return
     st.header("Where does the judge err?", anchor=False)
     groups, missing = _groups(run, source)
     errors = judge_errors_by_group(source.ratings, groups, missing)
     counts(run, "{title}: {n} rated pairs.", title=source.title, n=f"{source.rated:,}")
-    table(errors, "judge_errors", JUDGE_ERRORS_TABLE.columns, rows=12, decimals=1)
+    columns = JUDGE_ERRORS_TABLE.named("group", "by", "n", "errors", "value", "own", "note")
+    table(errors, "judge_errors", columns, decimals=1)
     exported = with_population_column(errors, JUDGE_ERRORS_TABLE.population, IntervalKind.CREDIBLE)
-    csv_button(exported, "judge_errors", f"{run.run_id}_judge_errors.csv")
-    with st.popover("How this is computed", icon=":material/functions:"):
-        for note in JUDGE_ERRORS_TABLE.notes:
-            st.text(note)
+    with st.container(horizontal=True):
+        csv_button(exported, "judge_errors", f"{run.run_id}_judge_errors.csv")
+        with st.popover("How this is computed", icon=":material/functions:"):
+            for note in JUDGE_ERRORS_TABLE.notes:
+                st.text(note)
     _reasons(run, source)
     st.header("Does the judge err more often over time?", anchor=False)
     if source.study_id:

@@ -4,13 +4,14 @@ import pandas as pd
 import streamlit as st
 
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
-from audit.exports.published.reproduction import MEASURES, STANDS_IN, stored_reproduction
+from audit.exports.published.reproduction import MEASURES, STANDS_IN, Reproduction, stored_reproduction
 from audit.papers.departures import CITATIONS, Paper, departures
+from audit.store.runs import Run
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import choose
-from pages._shared.widgets import counts, footer, table
+from pages._shared.pickers import choose, named_by, pick_one
+from pages._shared.widgets import counts, footer, say, table
 
 LEAD = "Do the figures of four source papers come out on this run, and where does this program do something else?"
 FIGURES = {
@@ -34,6 +35,45 @@ def headed(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
+def printed_table(run: Run, paper: Paper, found: Reproduction) -> None:
+    """One printed table beside the run's figures."""
+    tables = {one.title: one for one in found.tables if not one.reason}
+    if not tables:
+        counts(run, "No printed table can be computed on this run; *Not on this run* says why.")
+        return
+    title = pick_one("Table", list(tables), "table", default=next(iter(tables)), format_func=headed) or next(iter(tables))
+    table(tables[title].frame, f"printed-{title}", FIGURES)
+    footer(tables[title].frame, f"{paper}-{title}", run)
+
+
+def other_systems(run: Run, paper: Paper, found: Reproduction) -> None:
+    """Systems that the paper does not have."""
+    if found.others.empty:
+        counts(run, "This run has no system besides those of the paper.")
+        return
+    st.caption(MEASURES[paper])
+    table(found.others, "others", {name: headed(name) if name == "measure" else name for name in map(str, found.others)})
+    footer(found.others, f"{paper}-others", run)
+
+
+def not_here(run: Run, _: Paper, found: Reproduction) -> None:
+    """What cannot be computed, and why."""
+    missing = [f"- {escaped(headed(one.title))}: {escaped(one.reason)}" for one in found.tables if one.reason]
+    st.markdown("\n".join(missing) or say(run, "Every printed table can be computed on this run."))
+
+
+def departures_section(run: Run, paper: Paper, _: Reproduction) -> None:
+    """Where the program does something else than the paper."""
+    rows = pd.DataFrame([{name: getattr(row, name) for name in DEPARTURES} for row in departures(paper)])
+    counts(run, "{n} deliberate differences. A test of the program proves each way back.", n=len(rows))
+    table(rows, "departures", DEPARTURES)
+    footer(rows, f"{paper}-departures", run)
+
+
+VIEWS = {"all": "Printed figures", "others": "Other systems", "missing": "Not on this run", "departures": "What we do otherwise"}
+DRAWN = {"all": printed_table, "others": other_systems, "missing": not_here, "departures": departures_section}
+"""What each view draws."""
+
 with page("Papers", LEAD, without_pairs=LEAD) as run:
     paper = Paper(choose("Paper", list(map(str, Paper)), "paper", format_func=lambda name: NAMES[Paper(name)]))
     found = load(stored_reproduction, run, paper=str(paper), path=str(run.path))
@@ -45,31 +85,8 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
     if stand_in:
         found = load(stored_reproduction, run, paper=str(paper), path=str(run.path), stand_in=stand_in)
         st.info(escaped(STANDS_IN.format(system=stand_in)))
-    verdicts = found.verdicts
     counts(
-        run, ALIKE, citation=CITATIONS[paper], n=sum(verdicts.values()), agree=verdicts.get(AGREES, 0),
-        differ=verdicts.get(DIFFERS, 0), unknown=verdicts.get(UNKNOWN, 0),
+        run, ALIKE, citation=CITATIONS[paper], n=sum(found.verdicts.values()), agree=found.verdicts.get(AGREES, 0),
+        differ=found.verdicts.get(DIFFERS, 0), unknown=found.verdicts.get(UNKNOWN, 0),
     )  # fmt: skip
-    for printed in (printed for printed in found.tables if not printed.reason):
-        st.header(escaped(headed(printed.title)), anchor=False)
-        table(printed.frame, f"printed-{printed.title}", FIGURES, rows=20)
-        footer(printed.frame, f"{paper}-{printed.title}", run)
-    if len(found.others):
-        st.header("Systems of this run that the paper does not have", anchor=False)
-        st.caption(MEASURES[paper])
-        table(
-            found.others,
-            "others",
-            {name: headed(name) if name == "measure" else name for name in map(str, found.others)},
-            rows=20,
-        )
-        footer(found.others, f"{paper}-others", run)
-    missing = [printed for printed in found.tables if printed.reason]
-    if missing:
-        st.header("Not on this run", anchor=False)
-        st.markdown("\n".join(f"- {escaped(headed(one.title))}: {escaped(one.reason)}" for one in missing))
-    st.header("Where this program departs from the paper", anchor=False)
-    rows = pd.DataFrame([{name: getattr(row, name) for name in DEPARTURES} for row in departures(paper)])
-    counts(run, "{n} deliberate differences. A test of the program proves each way back.", n=len(rows))
-    table(rows, "departures", DEPARTURES, rows=25)
-    footer(rows, f"{paper}-departures", run)
+    DRAWN[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)](run, paper, found)

@@ -8,16 +8,17 @@ import streamlit as st
 from audit.metrics.records import findings
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.store.runs import Run
+from audit.terms import display_name
 from pages._blinded.access import current_account, may_read_findings
 from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped, explain
 from pages._shared.loaders import damaged_stores, load, loaded_runs
 from pages._shared.page import page
-from pages._shared.pickers import pick_many
+from pages._shared.pickers import choose, named_by, pick_many
 from pages._shared.widgets import counts, footer, link, table
 
 LEAD = "All loaded releases, and the load report of the one you chose."
-RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)", "digest": "Digest (SHA-256)"}
+RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)"}
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
 CHECKS = {"result": "Result", "message": "Check", "expected": "Expected", "found": "Found"}
@@ -42,7 +43,7 @@ def run_list(loaded: list[Run]) -> pd.DataFrame:
 def kinds(run: Run) -> pd.DataFrame:
     """One row per kind of record: how many were read, loaded and quarantined."""
     totals = run.report.get("totals", {})
-    return pd.DataFrame([{"kind": kind, **numbers} for kind, numbers in totals.items()], columns=list(KINDS))
+    return pd.DataFrame([{"kind": display_name(kind), **numbers} for kind, numbers in totals.items()], columns=list(KINDS))
 
 
 def checks(run: Run) -> pd.DataFrame:
@@ -58,18 +59,14 @@ def value_text(value: float | str | None) -> str:
 
 
 def reconciliation(run: Run) -> None:
-    """Read = loaded + quarantined, by kind and by file; then each check by itself."""
-    table(kinds(run), "kinds", KINDS)
-    st.caption(
-        "Read = loaded + quarantined. A quarantined record is set aside and listed below with its reason; no record is dropped."
-    )
-    files = pd.DataFrame(run.report.get("files", []), columns=list(FILES))
-    with st.expander(f"File by file ({len(files):,})"):
-        table(files, "files", FILES)
-        footer(files, "load-report-files", run)
+    """Each check of the counts by itself; then what was read, file by file."""
     st.header("Do the counts agree?", anchor=False)
-    table(checks(run), "checks", CHECKS, rows=20)
+    table(checks(run), "checks", CHECKS)
     footer(checks(run), "load-report-checks", run)
+    st.header("What was read, file by file", anchor=False)
+    files = pd.DataFrame(run.report.get("files", []), columns=list(FILES))
+    table(files, "files", FILES)
+    footer(files, "load-report-files", run)
 
 
 def findings_section(run: Run) -> None:
@@ -102,7 +99,7 @@ def manifest_section(run: Run) -> None:
     """The manifest of the release, entry by entry."""
     st.header("Manifest: what the release says about itself", anchor=False)
     entries = pd.DataFrame({"name": list(run.manifest), "value": [manifest_text(value) for value in run.manifest.values()]})
-    table(entries, "manifest", {"name": "Entry", "value": "Value"}, rows=20)
+    table(entries, "manifest", {"name": "Entry", "value": "Value"})
     footer(entries, "manifest", run)
 
 
@@ -121,16 +118,28 @@ def datasheet_section(run: Run) -> None:
     )  # fmt: skip
 
 
-with page("Runs", LEAD, without_pairs=LEAD) as run:
-    for problem in damaged_stores():  # one damaged store must not hide the other runs
-        explain(problem)
+def runs_section(run: Run) -> None:
+    """All runs, and whether the load report of this one agrees."""
     listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
     link("compare", "Compare this run with another", run, icon=":material/compare_arrows:")
-    st.header("Load report", anchor=False)
+    st.header("What this run has", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run has no load report.'))}")
-    reconciliation(run)
-    findings_section(run)
-    manifest_section(run)
-    datasheet_section(run)
+    table(kinds(run), "kinds", KINDS, rows=20)
+    st.caption("Read = loaded + quarantined. A quarantined record is set aside and listed with its reason; no record is dropped.")
+
+
+VIEWS = {
+    "all": "Runs", "report": "Load report", "findings": "Findings", "datasheet": "Datasheet", "manifest": "Manifest",
+}  # fmt: skip
+DRAWN = {
+    "all": runs_section, "report": reconciliation, "findings": findings_section, "datasheet": datasheet_section,
+    "manifest": manifest_section,
+}  # fmt: skip
+"""What each view draws."""
+
+with page("Runs", LEAD, without_pairs=LEAD) as run:
+    for problem in damaged_stores():  # one damaged store must not hide the other runs
+        explain(problem)
+    DRAWN[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)](run)

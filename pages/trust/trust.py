@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, combinations, repeat
+from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 
-from annotation.agreement.sentences import capitalised, figure, share_words, undefined
-from annotation.agreement.tables import BY_LABEL_TABLE, rater_name
+from annotation.agreement.sentences import figure, people_sentence, share_words, undefined
+from annotation.agreement.tables import BY_LABEL_TABLE
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.table import GOLD, JUDGE
 from audit.charts.search import search_curves_figure
@@ -18,33 +18,26 @@ from audit.charts.style import interval, percent
 from audit.evaluation.retrieval_measures import search_curves
 from audit.exports.sections.pairs import DECISIONS
 from audit.exports.table_model import with_population_column
-from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.labels import disagreement_bounds
-from audit.metrics.planted import BY_EFFECT, planted_changes
 from audit.stats.intervals import wilson
 from audit.stats.misclassification import ErrorCounts
 from audit.store.runs import Run
-from audit.terms import fill
 from audit.vocabulary import PASSAGES_GENERATOR
 from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
 from pages._shared import sections
 from pages._shared.found_states import errors_of
-from pages._shared.judge_sentences import (
-    ORDER,
-    chance_words,
-    check_sentences,
-    judge_sentence,
-    label_sentence,
-    planted_sentences,
-    reference_of,
-)
+from pages._shared.judge_sentences import chance_sentence, judge_sentence, reference_of
+from pages._shared.judge_story import checks_story
 from pages._shared.loaders import load
 from pages._shared.page import page
+from pages._shared.pickers import choose, named_by
 from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
-from pages._shared.widgets import chart, csv_button, footer, link, listed, say, table
+from pages._shared.widgets import chart, csv_button, footer, link, say, table
+from pages.trust.confirmed import confirmed_html, rates_html
 
+CSS = Path(__file__).with_name("trust.css")
 TITLE, UNLABELLED_TITLE = "How far to trust the labels", "How far to trust what was found"
 UNLABELLED = (
     "No model has compared these {handbooks} yet, so there are no labels to trust or to doubt: only what was found in them."
@@ -60,13 +53,10 @@ NOBODY = (
     "what the figures would be without its errors. An investigator can draw a sample on *Studies*; a release can bring ratings."
 )
 NO_DESIGN = "It is not stated how the rated pairs were drawn, so no figure of the whole run can be corrected by them."
-NOT_ASKED = (
-    "Not measured: whether labels stay the same with {kinds}. The judge was not asked again in this way, which is not the same "
-    "as labels that stay."
-)
-NOT_PLANTED = (
-    "Not measured: whether the judge notices small changes with a known effect. None were planted in answers of this run."
-)
+VIEWS = {
+    "all": "In short", "tests": "Tests", "raters": "Raters", "rates": "Counted in other ways",
+    "lists": "What a list finds", "search": "The search",
+}  # fmt: skip
 
 
 def pick_source(sources: list[RatingSource]) -> RatingSource:
@@ -100,6 +90,7 @@ def headline(run: Run, source: RatingSource) -> None:
                 span=interval(rate.low, rate.high),
             )
         )
+        st.html(rates_html(rate))
         st.caption(
             say(
                 run,
@@ -116,15 +107,6 @@ def raters(run: Run, source: RatingSource) -> None:
     st.header(f"Do {source.kind.words} agree with each other?", anchor=False)
     for sentence in rater_sentences(source):
         st.markdown(say(run, "{sentence}", sentence=sentence))
-
-
-def judge(run: Run, source: RatingSource) -> None:
-    """The judge with raters: precision and recall of each label first."""
-    st.header(f"Do {source.kind.words} agree with the judge?", anchor=False)
-    for label in ORDER:
-        st.markdown(say(run, f"**{label.value.capitalize()}.** {{sentence}}", sentence=label_sentence(source, label)))
-    st.markdown(say(run, "**All labels.** {sentence}", sentence=judge_sentence(source)))
-    st.caption(escaped(counted_sentence(source)))
 
 
 def corrected_table(run: Run, source: RatingSource) -> None:
@@ -153,17 +135,9 @@ def counted_otherwise(run: Run) -> None:
 
 
 def asked_again(run: Run) -> None:
-    """The judge asked again, one sentence per kind of check, and what was not measured."""
-    st.header("Does the judge give the same label when it is asked again?", anchor=False)
-    checks = load(judge_checks, run)
-    effects = load(planted_changes, run, by=BY_EFFECT)
-    own = effects[effects["judge"] == run.manifest.get("judge")]
-    for sentence in (*check_sentences(run, checks).values(), *planted_sentences(own)):
-        st.markdown(say(run, "{sentence}", sentence=sentence))
-    if missing := unmeasured_checks(run, checks):
-        st.markdown(say(run, NOT_ASKED, kinds=listed(missing)))
-    if not own["of"].sum():
-        st.markdown(NOT_PLANTED)
+    """What tests without raters found, in sentences with pass, fail or not measured."""
+    st.header("Does the judge pass tests that need no raters?", anchor=False)
+    checks_story(run)
     link("judge", "Read every check in full", run, icon=":material/gavel:")
 
 
@@ -233,17 +207,10 @@ def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
 
 def rater_sentences(source: RatingSource) -> Iterator[str]:
     """How far raters agree with each other, and with themselves where they read pairs twice."""
-    report = source.report
     for first, second in combinations(source.ratings.annotators, 2):
-        names = f"{capitalised(rater_name(first))} and {rater_name(second)}"
-        raw = figure(report, first, second, "agreement")
-        if reason := undefined(raw):
-            yield f"{names}: agreement is not known ({reason})."
-            continue
-        same = round(raw["value"] * raw["n"])
-        beyond = chance_words(source, first, second)
-        yield f"{names} gave the same label to {same:,} of {raw['n']:,} pairs ({share_words(raw)}). {beyond}"
-    repeated = report.retest[report.retest["name"] == "agreement"].to_dict("records") if len(report.retest) else []
+        yield people_sentence(source.report, first, second)
+    retest = source.report.retest
+    repeated = retest[retest["name"] == "agreement"].to_dict("records") if len(retest) else []
     # Not by name: readers of a run need not know who rates
     who = chain(["one rater"], repeat("another rater"))
     for row in repeated:
@@ -263,10 +230,30 @@ def counted_sentence(source: RatingSource) -> str:
     return f"{words} {left_out:,} other rated pairs lack one of the two." if left_out else words
 
 
-def unmeasured_checks(run: Run, checks: pd.DataFrame) -> list[str]:
-    """The kinds of check that were not made, in words."""
-    made = checks[checks["figure"] == "changed"].set_index("kind")["of"]
-    return [fill(run, words) for kind, words in CHECK_WORDS.items() if not made[kind]]
+def in_short(run: Run, source: RatingSource) -> None:
+    """The rate, and whether raters confirm the judge."""
+    headline(run, source)
+    st.header(f"Do {source.kind.words} agree with the judge?", anchor=False)
+    st.html(confirmed_html(source))
+    st.markdown(say(run, "**All labels.** {sentence}", sentence=judge_sentence(source)))
+    st.caption(escaped(counted_sentence(source)))
+
+
+def between_raters(run: Run, source: RatingSource) -> None:
+    """Raters with raters, and what their labels make of the judge's shares."""
+    raters(run, source)
+    st.markdown(say(run, "{sentence}", sentence=chance_sentence(source)))
+    corrected_table(run, source)
+
+
+def views_of(run: Run, source: RatingSource | None) -> dict[str, Callable[[], object]]:
+    """What each view draws, of those for which the run has something."""
+    by_raters = {"all": lambda: in_short(run, source), "raters": lambda: between_raters(run, source)} if source else {}
+    searched = {"search": lambda: search_section(run)} if run.manifest.get("generator") == PASSAGES_GENERATOR else {}
+    return {
+        **by_raters, "tests": lambda: asked_again(run), "rates": lambda: counted_otherwise(run),
+        "lists": lambda: sections.show(run, DECISIONS), **searched,
+    }  # fmt: skip
 
 
 with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
@@ -276,17 +263,10 @@ with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
     if rates_in_open_study(current_account(), run):
         st.info(STILL_RATING)
         st.stop()
+    st.html(CSS)
     sources = rating_sources(run)
-    if sources:
-        source = pick_source(sources)
-        headline(run, source)
-        judge(run, source)
-        raters(run, source)
-        corrected_table(run, source)
-    else:
+    source = pick_source(sources) if sources else None
+    if source is None:
         st.info(NOBODY)
-    if run.manifest.get("generator") == PASSAGES_GENERATOR:
-        search_section(run)
-    counted_otherwise(run)
-    sections.show(run, DECISIONS)
-    asked_again(run)
+    drawn = views_of(run, source)
+    drawn[choose("Show", tuple(drawn), "view", named_by(VIEWS), show_label=False)]()

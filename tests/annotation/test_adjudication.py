@@ -128,7 +128,7 @@ def test_a_decision_is_revised_by_another_one_and_sending_it_twice_stores_it_onc
     ("who", "what", "message"),
     [
         ("jo", ruling(3, reason="  "), "needs a reason"),
-        ("jo", ruling(3, significance=None), "needs a clinical significance"),
+        ("jo", ruling(3, significance=None), "needs a significance"),
         ("jo", ruling(99), "no item 'i099'"),
         ("ana", ruling(3), "somebody else has to adjudicate it"),
     ],

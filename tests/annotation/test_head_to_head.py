@@ -74,7 +74,7 @@ def test_a_draft_comes_back_on_the_side_it_was_chosen_on(lite: LabelStore) -> No
     ("choice", "message"),
     [
         (Choice("DIVERGENT", "high"), "'DIVERGENT' is not in the vocabulary. Allowed: A, B, tie, both_bad."),
-        (Choice("A", "high"), "A has no clinical significance. Nothing was saved."),
+        (Choice("A", "high"), "A has no significance. Nothing was saved."),
         (Choice(), "Choose one with the keys A, B, T and X."),
     ],
 )

@@ -79,8 +79,8 @@ def test_nobody_can_rate_another_annotators_assignment(store: LabelStore) -> Non
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (Choice("DIVERGENT"), "needs a clinical significance: low, medium, high"),
-        (Choice("CONSISTENT", "low"), "has no clinical significance"),
+        (Choice("DIVERGENT"), "needs a significance: low, medium, high"),
+        (Choice("CONSISTENT", "low"), "has no significance"),
         (Choice("SIMILAR"), "'SIMILAR' is not in the vocabulary"),
         (Choice(None), "The label is missing"),
         (Choice("ABSENT", comment="x" * 4_001), "4,001 characters"),

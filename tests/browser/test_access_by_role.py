@@ -25,6 +25,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.studies import StudyState, find_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
+from benchmarks.gallery import VIEWS
 from pages._blinded.access import STUDY_PAGES
 from pages._shared.doors import (
     ALWAYS,
@@ -322,6 +323,7 @@ def open_every_address(deployment: Deployment, name: str, page: Page, recorder: 
         assert "exception {" not in text, script
         assert ("page_not_found" in text) == (name != NOBODY and script not in own), script
         assert name != NOBODY or 'label: "Password"' in text, script
+    recorder.seen += views_beside_the_first(deployment, recorder) if name == "vera" else []
     recorder.record(dashboard.visit(page, f"/{SCRIPTS[0]}?{in_browser}"))
     if name == NOBODY:
         expect(page.get_by_label("Password", exact=True)).to_be_visible()
@@ -331,6 +333,16 @@ def open_every_address(deployment: Deployment, name: str, page: Page, recorder: 
     recorder.record(dashboard.visit(page, f"/?{query}"))
     for path in OTHER_PATHS:
         recorder.seen.append(recorder.context.request.get(f"{dashboard.address}/{path}").text())
+
+
+def views_beside_the_first(deployment: Deployment, recorder: Recorder) -> Iterator[str]:
+    """What arrives of the views of pages that this run has data for."""
+    for script in ("judge", "trust", "runs", "papers"):
+        for view in VIEWS[script]:
+            query = urlencode(PARAMETERS | {"run": deployment.run, "view": view})
+            (text,) = arrivals(deployment.dashboard.address, [script], query, recorder.context.cookies()).values()
+            assert "exception {" not in text, (script, view)
+            yield text
 
 
 @pytest.mark.parametrize("name", MAY_SEE)

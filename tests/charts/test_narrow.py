@@ -3,6 +3,7 @@ import pandas as pd
 from audit.charts.labels import share_heatmap
 from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.rates import AUDIT_RATES, rate_dots
+from audit.charts.systems import mean_dots
 from audit.charts.themes import theme_bars
 from audit.vocabulary import Label
 
@@ -26,6 +27,17 @@ def test_four_panels_become_two_lines_of_two_each_with_the_names_once():
     assert (heights[0], heights[2]) == (heights[1], heights[3])
     assert heights[2][1] < heights[0][0]
     assert [axis.showticklabels is not False for axis in figure.select_yaxes()] == [True, False, True, False]
+
+
+def test_a_panel_that_began_a_line_and_is_now_the_second_of_one_has_no_names_beside_it():
+    wide = mean_dots(pd.DataFrame(
+        [{"system": name, "measure": f"m{n}", "answers": 9, "mean": 0.5, "mean_low": 0.4, "mean_high": 0.6}
+         for name in ("one index", "several sources") for n in range(4)]
+    ), "system", {f"m{n}": f"Measure {n}" for n in range(4)})  # fmt: skip
+    figure = for_a_phone(wide)
+    shown = {axis.domain[0] == 0: rows.showticklabels is not False
+             for axis, rows in zip(figure.select_xaxes(), figure.select_yaxes(), strict=True)}  # fmt: skip
+    assert shown == {True: True, False: False}
 
 
 def test_each_panel_keeps_its_title_above_it():

@@ -32,7 +32,7 @@ from audit.charts.stress import selective_curves, stress_curves_figure
 from audit.charts.style import ELLIPSIS, html
 from audit.charts.systems import difference_dots, downstream_bubbles, mean_dots, strength_dots
 from audit.charts.themes import theme_bars, theme_treemap
-from audit.charts.transitions import confusion_figure, flows_figure, transitions_figure
+from audit.charts.transitions import confusion_figure, transitions_figure
 from audit.evaluation.criteria import CRITERIA, Criterion
 from audit.terms import display_name
 from audit.vocabulary import PRESENT_LABELS, Label
@@ -238,13 +238,6 @@ def moves() -> Drawn:
     return figure, dict(enumerate(VALUES))
 
 
-def flows() -> Drawn:
-    cells = pd.DataFrame({"first": ["DIVERGENT"], "second": ["CONSISTENT"], "pairs": 5, "share": 1.0})
-    figure = flows_figure(cells, NAMES[0], NAMES[1])
-    assert len({note.text for note in figure.layout.annotations}) == 2
-    return figure, dict(enumerate(VALUES))
-
-
 def two_steps() -> Drawn:
     return two_step_bar(5, {"CONSISTENT": 2}, 1), dict(enumerate(VALUES))
 
@@ -291,7 +284,7 @@ MAKERS: dict[Callable[..., go.Figure], Sequence[Callable[[], Drawn]]] = {
     selective_curves: [selective], dominance_dots: [dominance_of_systems, dominance_of_sources],
     budget_bars: [budgets, budgets_of_sources], route_picture: [route], mean_dots: [means], difference_dots: [differences],
     strength_dots: [strengths], downstream_bubbles: [bubbles], change_dots: [changes], change_steps: [steps],
-    transitions_figure: [moves], flows_figure: [flows], theme_bars: [bars_of_themes], theme_treemap: [areas],
+    transitions_figure: [moves], theme_bars: [bars_of_themes], theme_treemap: [areas],
     state_bars: [found_states], search_curves_figure: [curves_of_a_search],
     decision_figure: [], cusum_figure: [],  # of numbers alone
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Changes as dots about 0, disagreeing pairs as steps, labels as flows: what is drawn is what the frame says."""
+"""Changes as dots about 0, disagreeing pairs as steps: what is drawn is what the frame says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from audit.charts.rates import DISAGREEMENT_RATE, NOT_ADDRESSED_RATE
 from audit.charts.run_changes import change_dots, change_steps, points, points_interval
-from audit.charts.transitions import STATE_COLOURS, STATE_WORDS, flows_figure
 from audit.formatting import signed
 
 
@@ -84,31 +83,3 @@ def test_runs_without_any_disagreement_still_draw_their_steps():
 
 def test_a_change_in_pairs_has_a_sign_unless_it_is_none():
     assert [signed(change, 0) for change in (1234, -2, 0, 0.4)] == ["+1,234", "−2", "0", "0"]
-
-
-PAIRS = {("PRE-SCREENED", "PRE-SCREENED"): 900, ("PRE-SCREENED", "DIVERGENT"): 30, ("DIVERGENT", "DIVERGENT"): 70}
-EVERY = pd.MultiIndex.from_product([list(STATE_WORDS), list(STATE_WORDS)], names=["first", "second"])
-CELLS = pd.Series(PAIRS).reindex(EVERY, fill_value=0).rename("pairs").reset_index()
-
-
-def test_flows_go_from_what_one_run_says_to_what_the_other_says_without_what_is_prescreened_twice():
-    (flow,) = flows_figure(CELLS, "before", "after").data
-    assert list(flow.node.label) == ["pre-screened, 30", "divergent, 70", "divergent, 100"]
-    assert list(zip(flow.link.source, flow.link.target, flow.link.value, strict=True)) == [(0, 2, 30), (1, 2, 70)]
-    assert flow.link.customdata[0] == "pre-screened to divergent: 30 pairs"
-
-
-def test_every_state_of_a_flow_has_its_colour_and_labels_have_their_own():
-    assert set(STATE_COLOURS) == set(STATE_WORDS)
-    assert STATE_COLOURS["DIVERGENT"] == "#e69f00"
-
-
-def test_a_thin_flow_is_drawn_thick_enough_to_be_seen_and_keeps_its_number():
-    (flow,) = flows_figure(CELLS.assign(pairs=CELLS["pairs"] * 100).replace({"pairs": {3000: 1}}), "before", "after").data
-    assert min(flow.link.value) > 1
-    assert "1 pairs" in flow.link.customdata[0]
-
-
-def test_runs_without_a_pair_draw_an_empty_flow():
-    (flow,) = flows_figure(CELLS.assign(pairs=0), "before", "after").data
-    assert len(flow.node.label) == 0

@@ -107,8 +107,7 @@ def test_the_mechanism_is_told_in_a_sentence(material: ExportContext):
 def test_every_figure_of_the_page_is_there_under_the_names_of_the_runs(material: ExportContext):
     makers = TWO_RUN_PICTURES
     shown = {picture.name: picture.figure for make in makers for picture in make(material)}
-    assert list(shown) == ["run_steps", "run_parts", "run_rates", "transitions", "flows"]
-    assert [note.text for note in shown["flows"].layout.annotations] == ["<b>first</b>", "<b>second</b>"]
+    assert list(shown) == ["run_steps", "run_parts", "run_rates", "transitions"]
     assert shown["run_steps"].layout.yaxis.ticktext[0] == "<b>first</b>"
 
 

@@ -28,7 +28,7 @@ def commands(at) -> str:
 
 def test_checks_are_counted_and_missing_ones_come_with_the_command_that_runs_them(load_run, open_page):
     run = load_run(CHECKED)
-    at = open_page("judge")
+    at = open_page("judge", view="again")
     checks = table_with(at, "made").set_index("kind")
     assert list(checks.index) == ["answers in the other order"]
     assert tuple(checks.loc["answers in the other order", ["made", "of"]]) == (4, 3)
@@ -38,16 +38,16 @@ def test_checks_are_counted_and_missing_ones_come_with_the_command_that_runs_the
 
 
 def test_a_run_without_checks_shows_no_figure_and_the_complete_command(run, open_page):
-    at = open_page("judge")
+    at = open_page("judge", view="again")
     assert not any("made" in table.value for table in lists(at))
     assert f"audit judge {run.key} --swap --blind-centers --repeat 1 --pairs sample:500 --out checked --load" in commands(at)
-    assert "this release does not record how each reply was read" in words_on(at)
-    assert "protocol, prompts and server are unknown" in words_on(at)
+    assert "this release does not record how each reply was read" in words_on(open_page("judge", view="replies"))
+    assert "protocol, prompts and server are unknown" in words_on(open_page("judge", view="prompts"))
 
 
 def test_labels_read_from_prose_are_counted_apart(load_run, open_page):
     load_run("q1 kidney ab=DIVERGENT!prose ac=CONSISTENT!strict bc=ABSENT!prose")
-    at = open_page("judge")
+    at = open_page("judge", view="replies")
     read = table_with(at, "name").set_index("name")["count"]
     assert read.to_dict() == {"as the JSON that was requested": 1, "from prose: the label without JSON": 2}
     assert "2 labels were read from prose" in words_on(at)
@@ -55,7 +55,7 @@ def test_labels_read_from_prose_are_counted_apart(load_run, open_page):
 
 def test_parse_statuses_and_reasons_have_their_counts(load_run, open_page):
     load_run(CHECKED)
-    at = open_page("judge")
+    at = open_page("judge", view="replies")
     read = table_with(at, "name").set_index("name")["count"]
     assert read.to_dict() == {"as the JSON that was requested": 4, "as JSON with faults": 1, "not readable": 1}
     reasons = [table.value for table in lists(at) if "name" in table.value and "cut" in set(table.value["name"])]
@@ -65,9 +65,8 @@ def test_parse_statuses_and_reasons_have_their_counts(load_run, open_page):
 def test_the_judge_and_its_settings_are_shown_as_the_release_has_them(load_run, open_page):
     settings = {"protocol": "structured", "prompts": {"structured": {"digest": "ab12"}}, "servers": ["one", "two"]}
     load_run(judge="a judge with a *name*", judge_settings=settings)
-    at = open_page("judge")
-    assert "a judge with a *name*" in words_on(at)
-    listed = table_with(at, "value").set_index("name")["value"].to_dict()
+    assert "a judge with a *name*" in words_on(open_page("judge"))
+    listed = table_with(open_page("judge", view="prompts"), "value").set_index("name")["value"].to_dict()
     assert listed == {"protocol": "structured", "prompts · structured · digest": "ab12", "servers": "one, two"}
 
 
@@ -91,17 +90,17 @@ def planted_run(tmp_path, data_dir):
 
 
 def test_planted_changes_have_a_row_for_each_kind_and_instructions_are_among_the_checks(planted_run, open_page):
-    at = open_page("judge", run=planted_run.key)
+    at = open_page("judge", run=planted_run.key, view="planted")
     table = table_with(at, "lenient").set_index("kind")
     assert table["of"].to_dict() == {"one amount changed": 2, "an instruction to the judge": 2}
     assert table["value"].to_dict() == {"one amount changed": 50, "an instruction to the judge": 50}
     assert "gave the label that a text in an answer asked for in 1 of 2 cases" in words_on(at)
-    checks = table_with(at, "made").set_index("kind")
+    checks = table_with(open_page("judge", run=planted_run.key, view="again"), "made").set_index("kind")
     assert tuple(checks.loc["an instruction to the judge planted", ["made", "changed"]]) == (2, 50)
 
 
 def test_what_went_wrong_is_read_first_with_the_change_marked(planted_run, open_page):
-    at = open_page("judge", run=planted_run.key)
+    at = open_page("judge", run=planted_run.key, view="planted")
     items = table_with(at, "outcome")
     assert items["outcome"].to_list() == ["wrong", "as it must be"]
     (item,) = [block.proto.body for block in at.get("html") if "the planted change" in block.proto.body]
@@ -112,13 +111,13 @@ def test_what_went_wrong_is_read_first_with_the_change_marked(planted_run, open_
 
 
 def test_a_kind_can_be_picked_and_shows_its_wordings(planted_run, open_page):
-    at = open_page("judge", run=planted_run.key, change="instruction")
+    at = open_page("judge", run=planted_run.key, view="planted", change="instruction")
     assert table_with(at, "variant")["variant"].to_list() == ["reply", "request"]
     assert table_with(at, "before")["before"].to_list() == ["divergent"]
 
 
 def test_a_run_without_planted_changes_names_the_command(run, open_page):
-    assert "audit stress judge RELEASE" in commands(open_page("judge"))
+    assert "audit stress judge RELEASE" in commands(open_page("judge", view="planted"))
 
 
 def test_the_story_says_what_passes_fails_and_is_not_measured(tmp_path, data_dir, open_page):

@@ -16,7 +16,7 @@ def test_read_is_loaded_plus_quarantined_for_every_kind_of_record(run, open_page
 def test_a_quarantined_pair_is_listed_with_its_reason_and_found_by_the_filter(release, data_dir, open_page):
     spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
     load(release, data_dir)
-    at = open_page("runs", outcome="quarantined")
+    at = open_page("runs", view="findings", outcome="quarantined")
     listed = next(table.value for table in lists(at) if "message" in table.value and "record" in table.value)
     assert len(listed) == 1
     assert "SIDEWAYS" in listed["message"].iloc[0]
@@ -26,7 +26,7 @@ def test_an_excerpt_of_a_record_is_not_shown_to_a_visitor_who_has_not_signed_in(
     spoil(release, "q1", lambda record: record["pairs"][0].update(classification="SIDEWAYS"))
     load(release, data_dir)
     monkeypatch.setattr("pages._blinded.access.on_loopback", lambda: False)
-    at = open_page("runs")
+    at = open_page("runs", view="findings")
     listed = next(table.value for table in lists(at) if "message" in table.value and "record" in table.value)
     assert list(listed["code"]) == ["unknown_classification"]
     assert not any("SIDEWAYS" in str(table.value) for table in lists(at))
@@ -34,7 +34,7 @@ def test_an_excerpt_of_a_record_is_not_shown_to_a_visitor_who_has_not_signed_in(
 
 def test_the_datasheet_says_what_is_known_and_what_is_not_answered_yet(load_run, open_page):
     load_run(datasheet={"motivation": "For *our* unit."})
-    words = words_on(open_page("runs"))
+    words = words_on(open_page("runs", view="datasheet"))
     assert "For *our* unit." in words
     assert "Not answered yet: Does it contain anything confidential" in words
     assert "Handbooks: 4; centers: 3" in words

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from annotation.ratings.gold import ConfirmedCalls
+from audit.stats.intervals import ShareEstimate
 from audit.store.runs import Run
 from audit.vocabulary import PASSAGES_GENERATOR
 from pages._shared import rating_sources
 from pages._shared.rating_sources import RATERS_UNKNOWN, RELEASE_TITLE, headline_pair
+from pages.trust.confirmed import squares
 from tests.pages.conftest import lists, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.loading import load
@@ -29,6 +34,12 @@ SECOND = ITEM | {
 def rated(release: Path, data_dir: Path) -> Run:
     """A run whose release brings ratings of two pairs: the first of two raters confirms both, adjudication too."""
     return load(with_ratings(release, [ITEM, SECOND | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir).run
+
+
+def html_of(at) -> str:
+    """The HTML that a page draws, without its style sheets."""
+    bodies = (block.proto.body for block in at.get("html"))
+    return "\n".join(body for body in bodies if not body.startswith("<style")).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @pytest.fixture
@@ -61,21 +72,24 @@ def test_the_page_says_in_sentences_what_raters_of_the_release_confirm(rated, op
     at = open_page("trust", run=rated.key)
     assert not at.exception
     assert not at.error
-    words = words_on(at)
+    words, drawn = words_on(at), html_of(at)
     assert "Of the pairs in which both handbooks answer, the judge calls **42.9 %** a disagreement. Corrected by 2 rated" in words
-    assert "**Divergent.** Of the pairs called divergent, raters confirm 1 of 1 (100 %" in words
-    assert "**Contradictory.** The judge called none of the rated pairs contradictory. Raters called none contradictory" in words
+    assert "Of the pairs called divergent, raters confirm 1 of 1 (100 %" in drawn
+    assert "The judge called none of the rated pairs contradictory. Raters called none contradictory" in drawn
+    assert drawn.count('class="yes"') == 2
     assert "The judge gives the label of the raters after adjudication in 2 of 2 pairs" in words
-    assert "Annotator A and annotator B gave the same label to 1 of 2 pairs" in words
     assert "Ratings that the release brings: who the raters are is not stated." in words
-    assert "Not measured: whether labels stay the same with answers in the other order, names of centers hidden" in words
+    assert "Asked again with names of centers hidden." in html_of(open_page("trust", run=rated.key, view="tests"))
+    at = open_page("trust", run=rated.key, view="raters")
+    assert "Annotator A and annotator B gave the same label to 1 of 2 items" in words_on(at)
     assert lists(at)[0].value.set_index("label").loc["disagrees", ["judge", "value"]].tolist() == pytest.approx([300 / 7] * 2)
 
 
 def test_what_is_not_known_is_said_once_with_its_reason(run, open_page):
-    words = words_on(open_page("trust", run=run.key))
+    at = open_page("trust", run=run.key)
+    words = words_on(at)
     assert words.count("Nobody has rated pairs of this run") == 1
-    assert words.count("Not measured") == 2
+    assert html_of(at).count('class="state not-measured"') == 5
     assert "agree with the judge?" not in words
 
 
@@ -90,7 +104,8 @@ def test_ratings_of_language_models_are_not_called_those_of_people(rated, releas
     manifest = json.loads((release / "manifest.json").read_text())
     (release / "manifest.json").write_text(json.dumps(manifest | {"raters": "two models of one family", "raters_are": "models"}))
     named = load(release, data_dir).run
-    words = words_on(open_page("trust", run=named.key))
+    at = open_page("trust", run=named.key)
+    words = words_on(at) + html_of(at)
     assert "Do language models agree with the judge?" in words
     assert "Of the pairs called divergent, language models confirm 1 of 1 (100 %" in words
     assert "Ratings that the release brings: two models of one family (language models)." in words
@@ -103,7 +118,7 @@ def test_the_errors_of_a_search_are_the_manifests_own(release, data_dir, open_pa
     errors = {"missed": 6, "answered": 40, "found": 11, "unanswered": 20, "source": "somewhere", "date": "2026-11-27"}
     searched = {"generator": PASSAGES_GENERATOR, "generator_errors": errors}
     (release / "manifest.json").write_text(json.dumps(manifest | searched))
-    at = open_page("trust", run=load(release, data_dir).run.key)
+    at = open_page("trust", run=load(release, data_dir).run.key, view="search")
     assert not at.exception
     words = words_on(at)
     assert (
@@ -113,11 +128,18 @@ def test_the_errors_of_a_search_are_the_manifests_own(release, data_dir, open_pa
     assert "Of 20 questions that the document does not answer, it showed passages for 11 (55.0 %" in words
 
 
+def test_squares_are_one_pair_each_or_several_where_there_are_many() -> None:
+    share = ShareEstimate(np.array(0.5), np.array(0.4), np.array(0.6))
+    assert Counter(squares(ConfirmedCalls(10, 6, 1, share), 1)) == {"yes": 6, "divided": 1, "no": 3}
+    assert Counter(squares(ConfirmedCalls(200, 120, 20, share), 5)) == {"yes": 24, "divided": 4, "no": 12}
+    assert squares(ConfirmedCalls(0, 0, 0, share), 1) == []
+
+
 @pytest.mark.parametrize("errors", [None, {"missed": 7, "answered": 5}, {"missed": "6", "answered": 40}, [6, 40]])
 def test_errors_that_cannot_be_counts_are_said_to_be_unmeasured(release, data_dir, open_page, errors):
     manifest = json.loads((release / "manifest.json").read_text())
     searched = {"generator": PASSAGES_GENERATOR, "generator_errors": errors}
     (release / "manifest.json").write_text(json.dumps(manifest | searched))
-    at = open_page("trust", run=load(release, data_dir).run.key)
+    at = open_page("trust", run=load(release, data_dir).run.key, view="search")
     assert not at.exception
     assert "How often such a search errs was not measured." in words_on(at)

@@ -89,7 +89,7 @@ DRIFT = SectionSpec(
     heading="Does the judge change over time?",
     empty="Not measured: no panel of pairs was asked again. `audit judge RUN --recheck --out RELEASE --load` draws one "
     "and asks it, and asks the same pairs whenever it is run again.",
-    columns=("date", "judge", "revision", "figure", "value", "count", "of"),
+    columns=("date", "figure", "value", "count", "of", "judge", "revision"),
 )
 PROMPTS = SectionSpec(
     prompts,

@@ -12,7 +12,7 @@ import pandas as pd
 from audit.charts.rates import AUDIT_RATES, DISAGREEMENT_RATE, rate_dots
 from audit.charts.run_changes import change_dots, change_steps
 from audit.charts.style import Figure
-from audit.charts.transitions import flows_figure, transitions_figure
+from audit.charts.transitions import transitions_figure
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import TableMaker, most_of, own_table, total_of
 from audit.exports.sections.pairs import named_organs
@@ -189,16 +189,9 @@ def changes(context: ExportContext) -> list[Picture]:
 
 
 def transitions(context: ExportContext) -> list[Picture]:
-    """The label of each pair in the second run by its label in the first, as a matrix and as bands."""
+    """The label of each pair in the second run by its label in the first."""
     names, cells = _run_names(context), context.frame("transitions")
-    return [
-        Picture("transitions", "How two runs label the same pairs", transitions_figure(cells, *names)),
-        Picture(
-            "flows",
-            "From label to label; without pairs that are pre-screened in both, with the thinnest bands thickened",
-            flows_figure(cells, *names),
-        ),
-    ]
+    return [Picture("transitions", "How two runs label the same pairs", transitions_figure(cells, *names))]
 
 
 def _run_names(context: ExportContext) -> tuple[str, str]:

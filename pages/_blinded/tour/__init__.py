@@ -40,12 +40,12 @@ TOURS: dict[Role | None, Tour] = {
     None: VIEWER,
     Role.VIEWER: VIEWER,
     Role.ANNOTATOR: Tour(
-        "You read two answers to the same patient question, and label how they relate or choose the better one. "
+        "You read two answers to the same question, and label how they relate or choose the better one. "
         "The judge's verdict, other annotators' labels and the sources of the answers are hidden.",
         (
             "Read the question and both answers.",
             "Press the key on the button: 1 to 5 for how they relate (for divergent and contradictory, also L, M or H for the "
-            "clinical significance), or A, B, T or X for which is better.",
+            "significance), or A, B, T or X for which is better.",
             "The next item appears at once. U goes back, F marks an item as unsure, S lets you mark sentences, "
             "G lists your items, ? shows the rubric.",
         ),

@@ -97,7 +97,7 @@ REFRESH_S = 5
 DIGITS = 3
 """Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
-ABOUT = {"label": "Label", "significance": "Clinical significance, where all chose one"}
+ABOUT = {"label": "Label", "significance": "Significance, where all chose one"}
 
 
 def lead_sentences(shown: ShownStudy, by: str) -> None:
@@ -125,12 +125,12 @@ def judge_section(shown: ShownStudy, by: str) -> None:
     if rows.empty:
         st.markdown(escaped(f"No item has both a label by {shown.name(by)} and a verdict of the judge yet."))
         return
+    study_matrix(shown, ("label", by, JUDGE))
     table(rows, "judged_labels", JUDGED_LABELS_TABLE.columns)
     unused = [LABEL.display(word) for word in shown.report.scheme.words if word not in set(rows["label"])]
     if unused:
         st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
     st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
-    study_matrix(shown, ("label", by, JUDGE))
     judge_by_groups(shown.study.study_id, shown.ratings)
 
 
@@ -243,13 +243,14 @@ def any_two(shown: ShownStudy) -> None:
         st.caption("For all raters together there are figures for these items only.")
         rows = rows_of(report.figures, comparison, SAMPLE)
     headline(rows, report.scheme.headline)
-    defined_figures(rows[rows["label"] == ""], shown_scope)
-    by_label(rows[rows["label"] != ""], shown_scope)
-    kind = IntervalKind.ALWAYS_VALID if report.live else IntervalKind.FIXED
-    csv_button(with_population_column(rows, FIGURES_TABLE.population, kind), "figures", f"{study_id}_agreement.csv")
     of_judge = comparison[0] == "label" and comparison[2] == JUDGE
     if not (of_judge and comparison[1] == reference_standard(shown.ratings) and scope == SAMPLE):  # that one is above
         study_matrix(shown, comparison, shown_scope)
+    with st.expander("Every coefficient of this comparison"):
+        defined_figures(rows[rows["label"] == ""], shown_scope)
+        kind = IntervalKind.ALWAYS_VALID if report.live else IntervalKind.FIXED
+        csv_button(with_population_column(rows, FIGURES_TABLE.population, kind), "figures", f"{study_id}_agreement.csv")
+    by_label(rows[rows["label"] != ""], shown_scope)
     prevalence(report, scope, dict(shown.names))
 
 

@@ -84,7 +84,7 @@ def test_a_decision_without_a_reason_or_significance_is_not_stored(work, dispute
     work.handle(events)
     failed = work.view(events)["failed"]
     assert "needs a reason" in failed["a/1"]
-    assert "needs a clinical significance" in failed["a/2"]
+    assert "needs a significance" in failed["a/2"]
     assert decisions_by_item(disputed, "s") == {}
 
 

@@ -192,7 +192,7 @@ def test_significance_is_shown_for_all_three_together_or_says_why_not(judged, as
     at = as_user("petra", "agreement")
     box = at.selectbox(key="comparison")
     (together,) = [option for option in box.options if "together" in option]
-    assert together.startswith("Clinical significance, where all chose one")
+    assert together.startswith("Significance, where all chose one")
     at = box.set_value(("significance", "annotators and judge", "")).run()
     assert not at.exception
     assert "Not defined, because no item has a significance from each of" in words_on(at).replace("\\", "")

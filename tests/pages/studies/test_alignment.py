@@ -12,7 +12,7 @@ from annotation.studies.alignment import add_version, proposal
 from annotation.studies.learnt import Judged, record_judged, split_of, versions_of
 from annotation.studies.study_tables import labels_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
-from pages.judge import story
+from pages._shared import judge_story
 from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, rate_all, step, study_of
@@ -66,12 +66,12 @@ def test_versions_are_shown_on_the_part_to_prove_on(labelled, as_user: SignIn, m
     assert (accuracy["n"], accuracy["value"]) == (24, pytest.approx(1))
     assert accuracy["change"] > 0
     assert "12 of 36 items are left out: judge versions stricter have learnt" in words_on(at)
-    monkeypatch.setattr(story, "label_store", lambda: labelled)
-    line = story.by_version(SimpleNamespace(study_id="s"))
-    assert line.state == story.TOLD
+    monkeypatch.setattr(judge_story, "label_store", lambda: labelled)
+    line = judge_story.by_version(SimpleNamespace(study_id="s"))
+    assert line.state == judge_story.TOLD
     assert "On the part to prove on, judged by a judge: shipped: kappa" in line.words
     assert "stricter: kappa not defined" in line.words
-    assert story.by_version(None).state == story.NOT_MEASURED
+    assert judge_story.by_version(None).state == judge_story.NOT_MEASURED
     at = as_user("petra", "agreement")
     assert not at.exception
     assert "12 of 36 items are left out" in words_on(at)

@@ -101,7 +101,7 @@ def test_an_incomplete_rating_is_reported_and_stops_no_other(session, store):
     events = [key("submit", first, "a/1", label="DIVERGENT"), key("submit", second, "a/2", label="ABSENT")]
     session.handle(store, events)
     view = session.view(events)
-    assert "clinical significance" in view["failed"]["a/1"]
+    assert "significance" in view["failed"]["a/1"]
     assert (view["rated"], view["current"]) == (1, first["assignment"])
 
 

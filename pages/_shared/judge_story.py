@@ -1,9 +1,9 @@
-"""The judge in one page: each way of testing it as a sentence with its interval, and whether it passes."""
+"""What is known of a judge: each way of testing it as a sentence with its interval, and whether it passes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +17,8 @@ from annotation.ratings.table import JUDGE
 from annotation.studies.alignment import proof_figures, proof_sentence
 from annotation.studies.learnt import judged_by
 from audit.charts.style import percent
-from audit.exports.sections.judge import BY_BOTH, DRIFT, QUOTES, SECOND
-from audit.formatting import isolated
+from audit.exports.sections.judge import DRIFT, QUOTES, SECOND
+from audit.formatting import fixed, isolated
 from audit.metrics.judge import CHECK_WORDS, judge_checks
 from audit.metrics.planted import BY_EFFECT, MOVES, planted_changes
 from audit.store.runs import Run
@@ -37,7 +37,7 @@ from pages._shared.judge_sentences import (
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource
 
-CSS_OF_STORY = Path(__file__).with_name("story.css")
+CSS_OF_STORY = Path(__file__).with_name("judge_story.css")
 PASS, FAIL, UNCLEAR, NOT_MEASURED, TOLD = "pass", "fail", "not clear", "not measured", ""
 LEAST = {
     "label": 0.8, "accuracy": 0.8, "quotes": 0.9, "read": 0.98, "same side": 0.9, "confirmed": 0.8, "moves": 0.8, "stays": 0.9,
@@ -66,11 +66,22 @@ class StoryLine(NamedTuple):
 
 def story(run: Run, source: RatingSource | None, reading: pd.DataFrame) -> None:
     """The whole story, part by part."""
-    lines = [
-        *_people(source), *_itself(run), *_second(run), *_stress(run), by_version(source), *_dates(run), *_replies(run, reading),
-    ]  # fmt: skip
-    parts = [(part, list(own)) for part, own in groupby(lines, lambda one: one.part)]
-    st.html(rendered("judge/story.html", parts=parts, explained=EXPLAINED))
+    _draw(_people(source), _checks(run), [by_version(source)], _dates(run), _replies(run, reading))
+
+
+def checks_story(run: Run) -> None:
+    """What tests without raters found: the judge asked again, next to a second judge, and after planted changes."""
+    _draw(_checks(run))
+
+
+def _draw(*lines: Iterable[StoryLine]) -> None:
+    parts = [(part, list(own)) for part, own in groupby(chain(*lines), lambda one: one.part)]
+    st.html(CSS_OF_STORY)
+    st.html(rendered("_shared/judge_story.html", parts=parts, explained=EXPLAINED))
+
+
+def _checks(run: Run) -> Iterator[StoryLine]:
+    return chain(_itself(run), _second(run), _stress(run))
 
 
 def by_version(source: RatingSource | None) -> StoryLine:
@@ -126,8 +137,8 @@ def _points(row: Any) -> str:
     if np.isnan(row["value"]):
         return "an unknown share"
     low, high = _ends(row)
-    span = "unknown" if np.isnan(low) else f"{100 * low:.1f} to {100 * high:.1f}"
-    return f"{100 * row['value']:.1f} percentage points (95 % interval {span})"
+    span = "unknown" if np.isnan(low) else f"{fixed(100 * low, 1)} to {fixed(100 * high, 1)}"
+    return f"{fixed(100 * row['value'], 1)} percentage points (95 % interval {span})"
 
 
 def _second(run: Run) -> Iterator[StoryLine]:
@@ -146,11 +157,6 @@ def _second(run: Run) -> Iterator[StoryLine]:
     confirmed = rows["confirmed"]
     words = f"Of the disagreements of the run, it confirms {share_with_interval(confirmed)}."
     yield held(SECOND_JUDGE, words, _ends(confirmed), least="confirmed")
-    rates: dict[Any, Any] = load(BY_BOTH.metric, run).set_index("figure").to_dict("index")
-    for rate, title in (("r_div", "disagreement"), ("r_con", "consistency")):
-        before, after = (percent(rates[name]["value"]) for name in (rate, f"{rate} both"))
-        change = _points(rates[f"{rate} change"])
-        yield StoryLine(SECOND_JUDGE, f"If both must say so, {title} is {after} instead of {before}: {change}.")
 
 
 def _stress(run: Run) -> Iterator[StoryLine]:
