@@ -79,7 +79,7 @@ def fates_of(pairs: list[list[str]], document: RealDocument, quotes: list[Quote]
 
 
 def _fate(lead: Words, item: Words, quotes: list[Quote], known: set[Words]) -> str:
-    with_item = [quote for quote in quotes if find(item, quote.text) >= 0]
+    with_item = [quote for quote in quotes if find(item, quote.text) >= 0] or list(_inner_leads(item, quotes))
     if not with_item:
         return "lost: made a heading" if any(find(item, quote.title) >= 0 for quote in quotes) else MISSING
     found = [_nearest(quote, item, known) for quote in with_item]
@@ -88,6 +88,13 @@ def _fate(lead: Words, item: Words, quotes: list[Quote], known: set[Words]) -> s
     first = with_item[0]
     under = [word for word in found[0] or first.before or first.title if word != WITHIN]
     return f"lost: under {' '.join(under) or 'nothing'}"
+
+
+def _inner_leads(item: Words, quotes: list[Quote]) -> Iterator[Quote]:
+    """The quotes of an item that is itself the lead of others, and is said only as that."""
+    for quote in quotes:
+        if (at := find(item, quote.before)) > 0 and quote.before[at - 1] == WITHIN:
+            yield Quote(quote.title, quote.before[:at], quote.before[at:])
 
 
 def _nearest(quote: Quote, item: Words, known: set[Words]) -> Words:

@@ -4,7 +4,7 @@ The text of a section is plain, with this structure (`audit extract` writes it, 
 
 - blocks (paragraphs, lists, tables) are separated by an empty line;
 - a list is one block: its lead on the first line ("Never smoke:"), then one item a line, beginning with "• "; an item below
-  another item has two more spaces in front, and is led by that one, unless it ends a sentence;
+  another item has two more spaces in front, and is led by that one, which is also a statement where it ends a sentence;
 - a table is one block: one row a line, its cells separated by " | ", each cell with its column's head where the table has
   heads ("Medicine: Ibuprofen | Allowed: no"), so a row can be read alone. A line without cells above rows is their label;
 - columns of lists side by side (DO and DON'T) are one list each, led by the column's head.
@@ -52,7 +52,8 @@ class Statement(NamedTuple):
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The statements of a section's text, in reading order. A lead with items below it is no statement of its own.
+    """The statements of a section's text, in reading order. A lead with items below it is no statement of its own, unless it is
+    an item that ends a sentence ("Do not leave her alone.").
 
     Of a paragraph above a list, the lead is the last sentence; those before it are statements.
     """
@@ -100,10 +101,10 @@ def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
         item = ITEM.fullmatch(line.group())
         depth, content = (len(item["indent"]), item["text"]) if item else (-1, line.group())
         open_leads = [(level, lead) for level, lead in open_leads if level < depth]
-        if following is not None and _depth(following.group()) > depth and _is_lead(content, item is not None):
+        if following is not None and _depth(following.group()) > depth:
             before, lead = _split_lead(content)
             open_leads.append((depth, lead))
-            content = before
+            content = content if item and content.rstrip().endswith((".", "!", "?")) else before
         leads = tuple(lead for level, lead in open_leads if level < depth)
         offset = line.start() + (item.start("text") if item else 0)
         yield from _sentences(content, offset, "item" if item else "sentence", leads)
@@ -112,11 +113,6 @@ def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
 def _depth(line: str) -> int:
     item = ITEM.fullmatch(line)
     return len(item["indent"]) if item else -1
-
-
-def _is_lead(text: str, is_item: bool) -> bool:
-    # Above a list stands its lead, whatever its mark; an item that ends a sentence is one of its own
-    return not is_item or not text.rstrip().endswith((".", "!", "?"))
 
 
 def _split_lead(content: str) -> tuple[str, str]:

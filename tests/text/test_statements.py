@@ -68,6 +68,15 @@ def test_a_lead_keeps_the_sentence_that_it_points_back_to() -> None:
     ]
 
 
+def test_an_item_that_ends_a_sentence_is_a_statement_and_leads_what_is_below_it() -> None:
+    text = "• Do not leave her alone.\n  • Help her onto her side.\n• Rest."
+    assert [statement.quoted for statement in statements(text)] == [
+        "Do not leave her alone.",
+        "Do not leave her alone. Help her onto her side.",
+        "Rest.",
+    ]
+
+
 def test_the_rows_below_a_label_keep_it() -> None:
     text = "Food | Portion\nNot safe\nSushi | Portion: any\nSafe\nRice | Portion: 1 cup"
     assert [statement.quoted for statement in statements(text)] == [

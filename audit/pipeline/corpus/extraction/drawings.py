@@ -27,6 +27,8 @@ WHITE = (255, 255, 255)
 RECTANGLE = 4
 # A page with more is a drawing or a map
 MAX_RULINGS, MAX_SEGMENTS = 1500, 20_000
+# A path with more segments, of which most of the first so many are curves, is a picture
+MAX_PATH, FIRST_SEGMENTS = 100, 40
 # Of a page, areas that may cover text; of a path, sides that may be those of a thin area
 MAX_COVERS, MAX_SIDES = 300, 60
 Displayed = Callable[[float, float], tuple[float, float]]
@@ -89,13 +91,14 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
     segments = 0
     for thing, kind, matrix in _things_on(raw, page, (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
         is_path = kind == raw.FPDF_PAGEOBJ_PATH
-        segments += raw.FPDFPath_CountSegments(thing) if is_path else 1
+        is_picture = not is_path or _is_picture(raw, thing)
+        segments += 1 if is_picture else raw.FPDFPath_CountSegments(thing)
         if segments > MAX_SEGMENTS or len(rulings) > MAX_RULINGS:
             return Drawings()
         if is_path and not _is_visible(raw, thing):
             continue
         areas.append(_area(raw, thing, matrix, displayed))
-        if is_path:
+        if not is_picture:
             outlines = [sides for sides in _outlines_of(raw, thing, matrix, displayed) if sides]
             own = [side for sides in outlines for side in sides]
             lines += _lines_of(raw, thing, own)
@@ -106,6 +109,14 @@ def pdfium_drawings(page: Any, displayed: Displayed) -> Drawings:
                 fills += [_Fill(_around(sides), _fill_color(raw, thing), tuple(sides)) for sides in outlines]
     rulings += [side for fill in fills if not fill.is_rectangle for side in fill.sides]
     return Drawings(tuple(rulings), tuple(_borders(fills)), tuple(filter(_is_small, areas)), tuple(lines), tuple(boxes))
+
+
+def _is_picture(raw: Any, path: Any) -> bool:
+    """Whether a path is drawn of many curves, as logos are, and encloses no text."""
+    if raw.FPDFPath_CountSegments(path) <= MAX_PATH:
+        return False
+    kinds = (raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(path, number)) for number in range(FIRST_SEGMENTS))
+    return 2 * sum(kind == raw.FPDF_SEGMENT_BEZIERTO for kind in kinds) > FIRST_SEGMENTS
 
 
 class _Fill(NamedTuple):

@@ -13,13 +13,12 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.font_weight import is_dark
+from audit.pipeline.corpus.extraction.font_weight import is_bold
 from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Color, Tag, TextRun
 from audit.pipeline.corpus.extraction.repair import CONTROL_LIGATURES, UNKNOWN, Ink, from_font
 
 PURPOSE = "Reading a PDF"
 BOLD = re.compile(r"bold|black|heavy|semi-?bold|demi", re.IGNORECASE)
-BOLD_WEIGHT = 600
 # A gap wider than this share of the type size, beyond the font's usual distance between letters, ends a word
 WORD_GAP = 0.12
 # Letters farther apart than this share of the type size are words
@@ -131,9 +130,9 @@ class Glyph(NamedTuple):
 class GlyphReader:
     """The characters of one page. Spaces are None, and only those of the file: PDFium adds some of its own, also wrong ones."""
 
-    def __init__(self, text: Any, display: Display, tags: Mapping[int, Tag], dark: dict[str, bool]) -> None:
-        """`tags` are those of the page's marked contents; `dark` is filled with the fonts of the document that look bold."""
-        self.dark = dark
+    def __init__(self, text: Any, display: Display, tags: Mapping[int, Tag], bold: dict[tuple[str, int], bool]) -> None:
+        """`tags` are those of the page's marked contents; `bold` is filled with which fonts of the document are."""
+        self.bold = bold
         self.tags = tags
         self.raw = optional("pypdfium2.raw", PURPOSE, "pipeline")
         self.text = text.raw
@@ -178,18 +177,18 @@ class GlyphReader:
             raw.FPDFText_GetFontInfo(text, index, name, 128, flags)
             font = name.value.decode("latin-1")
             size = raw.FPDFText_GetFontSize(text, index) * math.hypot(matrix.c, matrix.d)
-            # Some fonts are bold only by their name: their weight is not set
-            weight = raw.FPDFText_GetFontWeight(text, index)
-            bold = weight >= BOLD_WEIGHT or BOLD.search(font) is not None or (not weight and self._is_dark(owner, font))
+            bold = self._is_bold(owner, font, raw.FPDFText_GetFontWeight(text, index))
             turn, slant = self._turn(matrix.a, matrix.b)
             self.styles[owner] = TextStyle(round(size, 1) or 1.0, bold, turn, font, self._color(index), self._tag(owner), slant)
         return self.styles[owner]
 
-    def _is_dark(self, owner: int, font: str) -> bool:
-        """Whether a font without a weight looks bold."""
-        if font not in self.dark:
-            self.dark[font] = bool(owner) and is_dark(self.raw.FPDFTextObj_GetFont(self.owners[owner]))
-        return self.dark[font]
+    def _is_bold(self, owner: int, font: str, weight: int) -> bool:
+        """Whether a font is bold: some are only by their name, and their weight is not set."""
+        if (font, weight) not in self.bold:
+            named = BOLD.search(font) is not None
+            by_ink = not named and bool(owner) and is_bold(self.raw.FPDFTextObj_GetFont(self.owners[owner]), weight)
+            self.bold[font, weight] = named or by_ink
+        return self.bold[font, weight]
 
     def _tag(self, owner: int) -> Tag:
         content = self.raw.FPDFPageObj_GetMarkedContentID(self.owners[owner]) if self.tags and owner else -1

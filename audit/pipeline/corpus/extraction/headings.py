@@ -52,6 +52,8 @@ MIN_ADDRESSES = 2
 # A label and its figure ("Fiber 29g"): above or below another one it is a line of figures
 FIGURE = re.compile(r"[^\W\d][^\d]*\s\d[\d.,]*\s?[^\W\d]{0,3}%?$")
 MIN_LETTERS = 3
+# So many boxes of a document that hold one type alone and nothing below it are those of a drawing
+MIN_LABELS = 3
 # Share of the letters of a document outside its tables, or larger than small print, which is in points
 MIN_TEXT, SMALL_PRINT = 0.2, 7.5
 # A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
@@ -107,7 +109,11 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
-    prominent = [heading for heading in candidates if _stands_out(heading, lines, body, colors)]
+    labels = _labels(lines)
+    prominent = [
+        heading for heading in candidates if lines[heading.start].part not in labels and _stands_out(heading, lines, body, colors)
+    ]
+    prominent = _with_alike(candidates, prominent, lines)
     if tagging is not None:
         prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
@@ -117,6 +123,8 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         spaced = [heading for heading in _by_space(lines) if heading.start not in within]
         headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
+    if len(headings) > 1 and _is_footer(headings[-1], lines):
+        headings.pop()
     if tagging is not None:
         # Type tells more, where it differs: many makers tag all headings alike
         plain = [heading for heading in headings if heading.style == (size, bold) and lines[heading.start].tag.level]
@@ -197,6 +205,16 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     return short and single and worded and not is_other
 
 
+def _labels(lines: list[Line]) -> Set[int]:
+    """The parts of pages that are boxes of a drawing, such as a flow chart: several that hold text of one type alone."""
+    styles: defaultdict[int, set[LineStyle]] = defaultdict(set)
+    for line in lines:
+        styles[line.part].add((0.0, False) if line.table else _style(line))
+    alone = {part: next(iter(own)) for part, own in styles.items() if part and len(own) == 1}
+    often = Counter(alone.values())
+    return {part for part, style in alone.items() if often[style] >= MIN_LABELS}
+
+
 def _is_figure(heading: Heading, lines: list[Line]) -> bool:
     """Whether the lines are figures with their labels, one below the other in one type."""
     if not all(FIGURE.match(line.text) for line in lines[heading.start : heading.end]):
@@ -221,6 +239,25 @@ def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Col
         return bold or (heading.color in colors and heading.color != body.color and _is_above_body(heading, lines, body))
     # Much smaller ones are captions and heads of tables, unless the body follows
     return bold and size >= SMALLEST * body.size and _is_above_body(heading, lines, body)
+
+
+def _with_alike(candidates: list[Heading], prominent: list[Heading], lines: list[Line]) -> list[Heading]:
+    """The headings that stand out, with those in the bold type of several of them that are above plain text no larger."""
+    starts = {heading.start for heading in prominent}
+    often = Counter(map(_look, prominent))
+
+    def is_alike(heading: Heading) -> bool:
+        below = lines[heading.end] if heading.end < len(lines) else None
+        if not heading.style[1] or often[_look(heading)] < MIN_HEADINGS or below is None or heading.text[:1].islower():
+            return False
+        plain = not below.bold and below.size <= heading.style[0] and not below.table and len(below.cells) == 1
+        return plain and below.page == heading.page and below.baseline - lines[heading.end - 1].baseline > 0
+
+    return [heading for heading in candidates if heading.start in starts or is_alike(heading)]
+
+
+def _look(heading: Heading) -> tuple[LineStyle, Color, bool]:
+    return heading.style, heading.color, heading.text.isupper()
 
 
 def _by_tags(candidates: list[Heading], prominent: list[Heading], lines: list[Line], tagging: Tagging) -> list[Heading]:
@@ -329,6 +366,13 @@ def _leads_to_address(heading: Heading, lines: list[Line]) -> bool:
     """Whether a line of any size ends with "please visit" or "by e-mail", and the address follows."""
     following = lines[heading.end : heading.end + 1]
     return LEADS_TO_ADDRESS.search(heading.text) is not None and any(ADDRESS.match(line.text) for line in following)
+
+
+def _is_footer(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line is the last of the document and far below the text of its page."""
+    first = lines[heading.start]
+    above = max((line.baseline for line in lines[: heading.start] if line.page == first.page), default=first.baseline)
+    return heading.end == len(lines) and first.baseline - above > MAX_TITLE_GAP * first.size
 
 
 def _runs_on(heading: Heading, lines: list[Line]) -> bool:

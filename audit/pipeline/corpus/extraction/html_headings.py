@@ -13,6 +13,7 @@ from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 from audit.pipeline.corpus.extraction.characters import plain_text
+from audit.pipeline.corpus.extraction.html_boxes import list_boxes
 from audit.pipeline.corpus.extraction.html_controls import HEADING_TAGS, leads_away, letters, remove
 from audit.pipeline.corpus.extraction.html_styles import EMPHASIS
 from audit.pipeline.corpus.extraction.html_text import INLINE, text_of
@@ -56,6 +57,7 @@ def find_headings(content: Any, make: Make) -> None:
     _make_inline(content)
     _mark_lists(content)
     _lead_by_labels(content, make)
+    list_boxes(content)
     _split_into_lines(content, make)
     _split_at_empty_lines(content, make)
     _split_at_emphatic_lines(content, make)

@@ -34,7 +34,7 @@ CHARACTER_NUMBER = re.compile(r"&#(?:[xX](?P<hex>[0-9a-fA-F]{1,6})|(?P<number>\d
 END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 NOT_IN_XML = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff{GAP}]")
 # Numbers of steps have at most two digits (audit.text.statements)
-MAX_STEP = 99
+MAX_STEP, NUMBERED = 99, re.compile(r"\(?\d{1,2}[.)] \S")
 # A longer line is a sentence, or several; a shorter one was not broken because a column is narrow
 MAX_FRAGMENT, MAX_COLUMN = 80, 40
 
@@ -300,8 +300,9 @@ class _Walk:
         else:
             number = self.numbers[-1]
             mark = f"{number}. " if number and number <= MAX_STEP else ITEM_MARK
-            # Some have a bullet of their own beside that of the list
+            # Some have a bullet or number of their own beside that of the list
             text = " ".join(lines).removeprefix(ITEM_MARK)
+            mark = "" if number is None and NUMBERED.match(text) else mark
             self.lines.append(f"{' ' * (INDENT * (len(self.numbers) - 1))}{mark}{text}")
             self.in_item = True
 

@@ -117,6 +117,7 @@ def paragraphs(lines: Sequence[Line], pitch: float) -> Iterator[list[Part]]:
         line = lines[number]
         size = _unmarked_items(lines, number, paragraph, pitch)
         plain = _plain_items(lines[number : number + size]) if size else _small_items(lines, number, paragraph, pitch)
+        plain = plain or _outline(lines, number, paragraph, pitch)
         # A numbered heading that leads a list is no item of it
         if plain or (MARK.match(line.text) and not line.is_lead):
             lead = paragraph if paragraph and (plain or _is_lead(paragraph[-1], line, pitch)) else []
@@ -337,6 +338,34 @@ def _small_items(lines: Sequence[Line], start: int, lead: list[Line], pitch: flo
             break
     spaced = has_colon and bool(own) and _begins_paragraph(lead[-1], own[0], pitch)
     return items if len(items) > 1 or spaced else []
+
+
+def _outline(lines: Sequence[Line], start: int, lead: list[Line], pitch: float) -> list[Part]:
+    """The indented lines below a colon of which some have marked items below them, and these; none where they are no list."""
+    first, items = lines[start], list[Part]()
+    if not lead or not lead[-1].text.endswith(":") or first.x0 <= lead[0].x0 + MIN_INDENT * first.size:
+        return []
+    for before, line in zip([lead[-1], *lines[start:]], lines[start:], strict=False):
+        mark, deeper = MARK.match(line.text), line.x0 > first.x0 + SAME_LEVEL
+        if not _is_near(before, line, pitch) or (mark and not deeper) or (not deeper and not line.ends_early):
+            break
+        if mark:
+            text = _with_text(line, line.text[mark.end() :])
+            items.append(Part(" " * INDENT + _prefix(mark), [text]))
+        elif deeper and items:
+            items[-1].lines.append(line)
+        elif abs(line.x0 - first.x0) <= 2:
+            items.append(Part(ITEM_MARK, [line]))
+        else:
+            break
+    outer = [part for part in items if part.prefix == ITEM_MARK]
+    return items if 1 < len(outer) < len(items) else []
+
+
+def _is_near(before: Line, line: Line, pitch: float) -> bool:
+    alike = (line.page, line.part) == (before.page, before.part) and len(line.cells) == 1
+    plain = alike and not line.table and not line.is_lead
+    return plain and 0 < line.baseline - before.baseline <= LIST_GAP * _room(before, line, pitch)
 
 
 def _is_in_small_list(before: Line, line: Line, lead: Line, pitch: float) -> bool:

@@ -75,11 +75,11 @@ def _outline(document: Any) -> Iterator[OutlineEntry]:
 
 def _pdfium_pages(document: Any) -> Iterator[PdfPage]:
     form = document.formenv.raw if document.formenv else None
-    dark = dict[str, bool]()
+    bold = dict[tuple[str, int], bool]()
     for index in range(len(document)):
         page, text = _load_page(document, index)
         try:
-            yield _PageReader(page, text, form, dark).page(index + 1)
+            yield _PageReader(page, text, form, bold).page(index + 1)
         finally:
             # The C library frees nothing by itself: the pages of a long PDF would fill the memory
             text.close()
@@ -97,10 +97,10 @@ def _load_page(document: Any, index: int) -> tuple[Any, Any]:
 class _PageReader:
     """One PDFium page: the text in each direction, and what is left out of it."""
 
-    def __init__(self, page: Any, text: Any, form: Any, dark: dict[str, bool]) -> None:
+    def __init__(self, page: Any, text: Any, form: Any, bold: dict[tuple[str, int], bool]) -> None:
         self.source = page
         self.display = _display(page)
-        self.reader = GlyphReader(text, self.display, tags_of(page), dark)
+        self.reader = GlyphReader(text, self.display, tags_of(page), bold)
         self.annotations = annotations_of(page, form)
         self.left_out: defaultdict[str, list[str]] = defaultdict(list)
 

@@ -384,17 +384,22 @@ def _overlaps(line: Line, starts: list[float]) -> bool:
 
 
 def _lines_of(column: int, rows: list[Row], heads: list[Line], labels: list[Line], starts: list[float]) -> list[Line]:
-    """The lines of a column below their lead: the label of all columns and the column's own head."""
+    """The lines of a column below their lead: the label of all columns and the column's own head. Larger type above that is a
+    heading.
+    """
     lines = [line for row in rows for line in row if not _is_label(line, starts) and _column_of(line, starts) == column]
     own = [line for line in heads if _column_of(line, starts) == column]
+    below = [*own, *(line for line in lines[:1] if not _items([line]))]
+    titles = [line for line in own if line.size > MAX_HEAD_SIZE * below[-1].size]
+    own = [line for line in own if line not in titles]
     texts = [" ".join(line.text for line in part) for part in (labels, own)]
     text = CELL_SEPARATOR.join(filter(None, texts))
     if not text or not lines:
-        return lines
+        return [*titles, *lines]
     first = (own or labels)[0]
     text = text if text.endswith((":", "?", "!")) else f"{text}:"
     # Just above the first item: a label may stand beside the middle of its list
     lead = replace(
         first, cells=(TextCell(text, lines[0].x0, lines[0].x1),), baseline=lines[0].baseline - lines[0].size, is_lead=True
     )
-    return [lead, *lines]
+    return [*titles, lead, *lines]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise, permutations
 
 from audit.pipeline.corpus.extraction.drawings import SNAP, Box, Grid, grids, smallest_at
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextCell, TextRun, lines_of
 from audit.pipeline.corpus.extraction.list_columns import cell_in_columns
+from audit.pipeline.corpus.extraction.lists import MARK
 from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
@@ -30,6 +31,8 @@ WORD_SPACE = 0.4
 TITLE_SIZE = 1.2
 # Rows that end in a page number, in a table of contents
 MIN_CONTENTS_ROWS, CONTENTS_SHARE = 4, 0.7
+# So many cells, each of so many lines at least, with a heading of its own are panels
+MIN_PANELS, MIN_PANEL_LINES = 3, 3
 Cell = tuple[Line, ...]
 Row = tuple[Cell, ...]
 
@@ -64,7 +67,34 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
 
 
 def _by_size(found: Iterable[Grid]) -> list[Grid]:
-    return sorted(found, key=lambda grid: _size(grid.box))
+    return sorted(chain.from_iterable(map(_parted, found)), key=lambda grid: _size(grid.box))
+
+
+def _parted(grid: Grid) -> Iterator[Grid]:
+    """The tables of a grid: one, unless its columns are others below a row that is a single cell, as where bars and frames of
+    several tables touch.
+    """
+    parts = [list(rows) for is_single, rows in groupby(grid.rows, key=lambda row: len(set(row)) == 1) if not is_single]
+    if len(parts) < 2 or len({_sides_of(row) for rows in parts for row in rows}) < 2 or _share_columns(parts):
+        yield grid
+        return
+    for rows in parts:
+        cells = [cell for row in rows for cell in row if cell is not None]
+        lefts, tops, rights, bottoms = zip(*cells, strict=True)
+        used = [column for column in range(len(rows[0])) if not column or any(row[column] != row[column - 1] for row in rows)]
+        own = tuple(tuple(row[column] for column in used) for row in rows)
+        yield Grid(Box(min(lefts), min(tops), max(rights), max(bottoms)), own)
+
+
+def _share_columns(parts: Sequence[Sequence[tuple[Box | None, ...]]]) -> bool:
+    """Whether all parts have the same sides of columns, or fewer of them."""
+    sides = [frozenset().union(*map(_sides_of, rows)) for rows in parts]
+    most = max(sides, key=len)
+    return all(own <= most for own in sides)
+
+
+def _sides_of(row: tuple[Box | None, ...]) -> frozenset[float]:
+    return frozenset(cell.x0 for cell in row if cell is not None)
 
 
 def _of_long_lines(page: PdfPage) -> Iterator[Grid]:
@@ -140,7 +170,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
         return []
     lines_in = {cell: cell_in_columns(in_reading_order(lines_of(inside, page))) for cell, inside in runs_of.items()}
     rows = tuple(chain.from_iterable(map(_line_by_line, _with_wrapped_cells(_without_repeats(grid, lines_in)))))
-    if not _is_table(rows):
+    if not _is_table(rows) or (_is_mosaic(grid) and _are_panels(rows)):
         return []
     return _with_title(rows, grid.box, page)
 
@@ -249,6 +279,34 @@ def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if len(set(filter(None, row))) > 1]
     longest = max((len({line.baseline for line in cell}) for row in rows for cell in row), default=0)
     return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
+
+
+def _is_mosaic(grid: Grid) -> bool:
+    """Whether, of two columns, each has cells over several of the other's, as those of no table."""
+    over = {
+        (one, other)
+        for above, below in pairwise(grid.rows)
+        for one, other in permutations(range(len(above)), 2)
+        if above[one] == below[one] is not None and above[other] != below[other]
+    }
+    return any((other, one) in over for one, other in over)
+
+
+def _are_panels(rows: Sequence[Row]) -> bool:
+    """Whether most cells beside each other are texts with a heading of their own, as the panels of a poster that touch."""
+    cells = {cell for row in rows if len(set(row)) > 1 for cell in row if cell}
+    headed = sum(len(cell) >= MIN_PANEL_LINES and _is_headed(cell) for cell in cells)
+    return headed >= MIN_PANELS and 2 * headed > len(cells)
+
+
+def _is_headed(cell: Cell) -> bool:
+    first, *others = cell
+    return (
+        first.bold
+        and first.color != ()
+        and not any(line.bold or line.color == first.color for line in others)
+        and MARK.match(first.text) is None
+    )
 
 
 def _is_contents(rows: Iterable[Row]) -> bool:

@@ -215,13 +215,14 @@ def _has_head(rows: Sequence[Row]) -> bool:
     if len(rows) < 2 or sum(map(bool, rows[0])) < 2:
         return False
     first, others = rows[0], [cell for row in rows[1:] for cell in row[1:] if cell]
-    bold = all(line.bold for cell in first for line in cell)
-    plain = sum(not all(line.bold for line in cell) for cell in others) > len(others) / 2
+    # What is in brackets below it may be plain
+    bolds = (lambda cell: all(line.bold for line in cell)), (lambda cell: cell[0].bold)
+    bold = any(all(is_bold(cell) for cell in first if cell) and 2 * sum(map(is_bold, others)) < len(others) for is_bold in bolds)
     corner = not first[0] and all(row[0] for row in rows[1:])
     colors = {line.color for cell in first for line in cell}
     below = {line.color for row in rows[1:] for cell in row for line in cell}
     colored = len(colors) == 1 and () not in colors and () not in below and not colors & below
-    return _is_short_row(first) and ((bold and plain) or corner or colored)
+    return _is_short_row(first) and (bold or corner or colored)
 
 
 def _is_short_row(row: Row) -> bool:

@@ -11,7 +11,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate
 
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
-from tests.support.pdfs import FILLER
+from tests.support.pdfs import FILLER, LEFT, at, column, write_pdf
 
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
 BODY = ParagraphStyle("body", fontName="Helvetica", fontSize=10, leading=12, spaceAfter=6)
@@ -101,3 +101,25 @@ def test_a_bold_line_above_a_list_of_addresses_is_a_heading(tmp_path, text, expe
 def test_figures_below_each_other_are_not_headings_although_they_are_bold(tmp_path):
     figures = [Paragraph(f"<b>{text}</b>", BODY) for text in ("Energy 1,511", "Protein 82g", "Fibre 29g")]
     assert headings(tmp_path, Paragraph("<b>Day 1</b>", BODY), Paragraph(FILLER, BODY), *figures) == ["Day 1"]
+
+
+def test_bold_type_of_several_headings_is_that_of_one_above_smaller_text(tmp_path):
+    small = ParagraphStyle("small", parent=BODY, fontSize=8.5)
+    bold = ParagraphStyle("bold", parent=BODY, fontSize=8.5, fontName="Helvetica-Bold")
+    others = [text for name in ("Signs", "Care") for text in (Paragraph(name, bold), Paragraph(FILLER, BODY))]
+    assert headings(tmp_path, Paragraph("Abstract", bold), Paragraph(FILLER, small), *others) == ["Abstract", "Signs", "Care"]
+
+
+def test_large_text_in_several_boxes_of_its_own_is_that_of_a_drawing(tmp_path):
+    boxes = [at(words, 80, 300 + 80 * row + 18 * line, 14) for row in range(3) for line, words in enumerate(("Add two", "puffs"))]
+    page = [*column(["# Asthma", FILLER, FILLER]), *boxes]
+    areas = [(70, 280 + 80 * row, 200, 330 + 80 * row) for row in range(3)]
+    document = extract(write_pdf(tmp_path / "book.pdf", [page], panels=areas), IDENTITY)
+    assert [section.heading for section in document.sections] == ["Asthma"]
+    assert document.sections[0].text.endswith("Add two puffs\n\nAdd two puffs\n\nAdd two puffs")
+
+
+def test_what_stands_below_all_text_is_no_heading(tmp_path):
+    page = [*column(["# Food", FILLER, "# Drink", FILLER]), at("Clinic of Alder", LEFT, 815, 12, True)]
+    document = extract(write_pdf(tmp_path / "book.pdf", [page]), IDENTITY)
+    assert [section.heading for section in document.sections] == ["Food", "Drink"]

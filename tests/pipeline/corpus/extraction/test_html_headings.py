@@ -65,7 +65,7 @@ def test_items_in_an_unknown_tag_are_a_list_and_lead_the_lists_in_them() -> None
 def test_an_emphatic_label_of_an_item_leads_the_list_in_it(label: str) -> None:
     other = "<li><b>Low</b>-salt food.<ul><li>rice</li></ul></li>"
     markup = f"<body><ul><li>{label}do not count it.<ul><li>oils</li></ul></li>{other}</ul>"
-    assert quoted(markup) == ["Fat: do not count it.", "Fat: oils", "Low-salt food.", "rice"]
+    assert quoted(markup) == ["Fat: do not count it.", "Fat: oils", "Low-salt food.", "Low-salt food. rice"]
 
 
 # -- headings by style ------------------------------------------------------------------------------------------------
@@ -255,3 +255,13 @@ def test_an_item_with_a_bullet_of_its_own_has_one():
         "You cannot have: any solid food",
         "You cannot have: nuts",
     ]
+
+
+def test_boxes_of_one_kind_below_a_colon_are_its_items() -> None:
+    boxes = "".join(f"<div class=card><i></i><p><b>{name}</b></p><p>around it</p></div>" for name in ("Redness", "Pus"))
+    page = f"<h2>Wound</h2><div><p>Call us if you notice:</p><div class=row>{boxes}</div></div>{REST}"
+    assert quoted(page) == [f"Call us if you notice: {name} around it" for name in ("Redness", "Pus")]
+    numbered = page.replace("<b>Redness", "<b>1. Redness").replace("<b>Pus", "<b>2. Pus")
+    assert "Call us if you notice:\n1. Redness around it\n2. Pus around it" in outline(numbered)["Wound"]
+    # Boxes that lead to other pages are a menu
+    assert "Call us" not in " ".join(quoted(page.replace("<i></i>", "<a href=/pus>more</a>")))

@@ -184,3 +184,21 @@ def test_a_minus_sign_begins_items_and_an_item_without_a_full_stop_leads_them(tm
     inner = [at("− cooking with salt", LEFT + 20, 200), at("− fast food", LEFT + 20, 214)]
     text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("• Avoid at home", LEFT, 186), *inner])
     assert quoted(text)[-2:] == ["Avoid at home cooking with salt", "Avoid at home fast food"]
+
+
+def test_lines_without_marks_below_a_colon_lead_the_marked_ones_below_them(tmp_path):
+    lines = [("Fever", 20), ("• at night", 34), ("• with a rash", 34), ("Onset sudden", 20), ("Older than 50 years", 20)]
+    items = [at(text, LEFT + indent, 200 + 14 * number) for number, (text, indent) in enumerate(lines)]
+    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("Call at once for:", LEFT, 186), *items])
+    assert text.endswith("Call at once for:\n• Fever\n  • at night\n  • with a rash\n• Onset sudden\n• Older than 50 years")
+
+
+def test_a_heading_above_the_lead_of_one_of_two_lists_beside_each_other_is_no_part_of_it(tmp_path):
+    left = [at(f"• do not eat {food}", LEFT, 200 + 14 * number) for number, food in enumerate(("eggs", "fish", "nuts"))]
+    right = [at(f"• eat {food}", 330, 200 + 14 * number) for number, food in enumerate(("rice", "bread", "oats"))]
+    heads = [at("Advice", LEFT, 170, 14, True), at("If you are ill:", LEFT, 186), at("If you are well:", 330, 186)]
+    page = [*column(["# Food", FILLER]), *heads, *left, *right]
+    assert text_of(tmp_path, page).split("\n\n") == [
+        "If you are ill:\n• do not eat eggs\n• do not eat fish\n• do not eat nuts",
+        "If you are well:\n• eat rice\n• eat bread\n• eat oats",
+    ]

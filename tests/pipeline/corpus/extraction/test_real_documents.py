@@ -105,6 +105,13 @@ def test_each_warning_is_followed_to_where_it_went(sections, fate):
     assert warning_fates(leaflet, sections) == [(3, "Avoid", "Bananas", fate)]
 
 
+def test_an_item_that_is_itself_a_lead_is_found_where_its_items_are():
+    leaflet = document(warnings=[(3, "Call at once for", "Fever")])
+    sections = [("Advice", "Call at once for:\n• Fever\n  • at night\n  • with a rash")]
+    assert warning_fates(leaflet, sections) == [(3, "Call at once for", "Fever", "kept")]
+    assert warning_fates(leaflet, [("Advice", "Wait for:\n• Fever\n  • at night")])[0][3] == "lost: under wait for"
+
+
 @pytest.mark.parametrize(
     ("sections", "right"),
     [
