@@ -19,8 +19,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from audit.errors import AuditError
 
-IN_PLACE_BYTES, MAX_BYTES = 300_000, 50_000_000
-"""All texts together. In place they take a second at most; above the larger number nothing is tried."""
+IN_PLACE_BYTES, MAX_BYTES = 100_000, 50_000_000
+"""All texts together. In place, texts made to be slow take a second at most; above the larger number nothing is tried."""
 MAX_SECONDS, MAX_MEMORY_BYTES, MAX_AT_ONCE = 10, 4 * 2**30, 2
 
 Taken = ParamSpec("Taken")

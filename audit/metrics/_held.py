@@ -22,6 +22,8 @@ EQUAL_WORDS, SAME_WORDS, LIKE_WORDS, CONSISTENT_WORDS, SAME_AMOUNT_WORDS = 0.95,
 # A sentence that answers the question has this share of its words
 MIN_ASKED = 0.25
 SHARED = 0.5
+MAX_AMOUNTS = 100
+"""Of one sentence: no sentence of a handbook has more, and comparing thousands with thousands would take minutes."""
 REFERENCE_HANDBOOKS, REFERENCE_SENTENCES = 8, 3
 
 
@@ -111,7 +113,7 @@ class _Texts:
         text = without_citations(statement.quoted)
         words = frozenset(stems(text)) - self.asked - self.names
         denied = frozenset(stem for negation in find_negations(text) for stem in negation.subject)
-        return Sentence(handbook_id, statement, words, find_quantities(text), denied)
+        return Sentence(handbook_id, statement, words, find_quantities(text)[:MAX_AMOUNTS], denied)
 
     def is_on_the_aspect(self, topic: str) -> bool:
         """Whether a topic has a word of the aspect; a judge words one topic in many ways."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
 
+from audit.charts.style import Figure
 from audit.errors import AuditError
 from audit.queries.themes import map_points, taxonomy_of, taxonomy_path
 from audit.release.taxonomy import Taxonomy
@@ -60,6 +64,18 @@ def load_two(metric: Callable[..., Result], run: Run, other: Run, **arguments: o
     with _explain_unreadable(run, other):
         result = _cached_comparison(stamps, _full_name(metric), arguments, _metric=metric, _paths=(run.path, other.path))
     return cast(Result, result)
+
+
+def drawn(draw: Callable[..., Figure], *arguments: object, key: str = "", **options: object) -> Figure:
+    """`draw(*arguments, **options)`, drawn once for the same tables: half of a page's computing time is drawing. May be changed.
+
+    key  its name in the cache, where the function has none of its own
+    """
+    # Streamlit's own way to tell tables apart takes longer than drawing them
+    content = sha256(pickle.dumps((arguments, options))).digest()
+    kept = _cached_figure(key or _full_name(draw), content, _draw=partial(draw, *arguments, **options))
+    # To validate again what is copied takes six times as long
+    return Figure(kept.to_dict(), _validate=False)
 
 
 def built_taxonomy(run: Run) -> Taxonomy | None:
@@ -154,6 +170,12 @@ def _listing(folder: str, files: tuple[tuple[str, int], ...]) -> tuple[list[Run]
 def _connection(path: str, loaded_at: str) -> Connection:
     # Threads share it: each query takes a cursor of its own.
     return open_store(Path(path))
+
+
+# A figure is some 50 KB
+@st.cache_resource(show_spinner=False, max_entries=200)
+def _cached_figure(name: str, content: bytes, *, _draw: Callable[[], Figure]) -> Figure:
+    return _draw()
 
 
 # Bounded by bytes: a filtered page of pairs has a few thousand, and the questions of a large run half a million.

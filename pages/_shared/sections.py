@@ -11,7 +11,7 @@ import streamlit as st
 from audit.exports.sections.model import SectionSpec, Sentence
 from audit.store.runs import Run
 from audit.tables import Column
-from pages._shared.loaders import load
+from pages._shared.loaders import drawn, load
 from pages._shared.systems import wide_chart
 from pages._shared.widgets import chart, counts, figure_frame, footer, say, table
 
@@ -52,10 +52,10 @@ def body(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
 
 def drawing(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
     """The figure, and how to read it."""
-    drawn = section.drawing
-    assert drawn is not None
-    figure = (drawn.on_page or drawn.draw)(frame)
-    (wide_chart if drawn.wide else chart)(figure, drawn.key or drawn.name, drawn.alt)
+    spec = section.drawing
+    assert spec is not None
+    figure = drawn(spec.on_page or spec.draw, frame, key=f"{section.key}/{spec.name}")
+    (wide_chart if spec.wide else chart)(figure, spec.key or spec.name, spec.alt)
     _sentence(run, section.reading, frame)
 
 

@@ -18,7 +18,7 @@ from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, case_mix_section
 from pages._shared.findings import rate_finding
 from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
-from pages._shared.loaders import load
+from pages._shared.loaders import drawn, load
 from pages._shared.page import page
 from pages._shared.pickers import choose, pick_many
 from pages._shared.widgets import clicked_point, counts, figure_frame, go_to, linked_rows, say, title_of
@@ -95,7 +95,8 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
             linked_rows(run, rows.assign(name=names), "coverage_list", columns, "handbook", opens, rows=30)
     if map_tab.open:
         with map_tab:
-            if clicked := clicked_point(coverage_figure(rows, cells, run.term("handbook")), "coverage", fill(run, ALT), title):
+            figure = drawn(coverage_figure, rows, cells, run.term("handbook"))
+            if clicked := clicked_point(figure, "coverage", fill(run, ALT), title):
                 go_to("handbook", run, handbook=str(clicked))
             if several_organs:
                 counts(run, ABOUT_CELLS)

@@ -40,7 +40,7 @@ from pages._blinded.frame import escaped
 from pages._blinded.templates import rendered
 from pages._shared import sections
 from pages._shared.judge_story import story
-from pages._shared.loaders import load
+from pages._shared.loaders import drawn, load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.rating_sources import first_source
@@ -129,7 +129,7 @@ def consistency_section(run: Run) -> None:
     measured = checks[checks["made"] > 0]
     if not measured.empty:
         alt = "Shares of checks in which the label changes, per kind of check, with 95 % intervals."
-        chart(rate_dots(measured, "kind", CHECK_RATES), "checks", alt)
+        chart(drawn(rate_dots, measured, "kind", CHECK_RATES), "checks", alt)
         counts(
             run,
             "Lines are 95 % intervals. A label crosses the line when it moves between agreement (absent, consistent, "
@@ -176,7 +176,7 @@ def length_section(run: Run) -> None:
     )
     rate = Rate("value", "Disagreement by difference in length", "of", "pairs in which both answer", "#c77700")
     chart(
-        rate_dots(named, "name", (rate,)),
+        drawn(rate_dots, named, "name", (rate,)),
         "lengths",
         "Share of disagreeing pairs, by the difference in length between the two answers.",
     )

@@ -297,8 +297,21 @@ def studied_data(demo_with_studies: Path, tmp_path_factory: pytest.TempPathFacto
 AUDIT_SERVE = ("audit", "serve", "--port={port}")
 
 
+class ServerAddress(str):
+    """Where a server answers, and its process."""
+
+    pid: int
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the process so far, of all its threads and of no process that it started."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
-def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = "") -> Iterator[str]:
+def server(
+    data_dir: Path, log: Path | None = None, command: Sequence[str] = AUDIT_SERVE, base_path: str = ""
+) -> Iterator[ServerAddress]:
     """The address of a server in its own process, which inherits the current environment and writes its output to `log`.
 
     `command`: the module to run in a Python of its own and its arguments, where {port} stands for a free port.
@@ -311,7 +324,9 @@ def server(data_dir: Path, log: Path | None = None, command: Sequence[str] = AUD
     with (log or Path(os.devnull)).open("wb") as output:
         process = start([sys.executable, "-m", *words], cwd=ROOT, env=environment, stdout=output, stderr=output)
         try:
-            yield answering_at(process, port, base_path)
+            address = ServerAddress(answering_at(process, port, base_path))
+            address.pid = process.pid
+            yield address
         finally:
             process.terminate()
             process.wait(10)

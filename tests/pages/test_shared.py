@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from audit.charts.style import Figure
 from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes, file_name
 from audit.metrics.questions import organs
@@ -129,3 +130,21 @@ def test_a_screen_reader_reads_the_label_of_a_picker_without_backslashes_and_a_r
     )
     assert escaped_label("[a](b)") == r"\[a\](b)"
     assert escaped_label("*a*") == r"\*a\*"
+
+
+def test_a_figure_is_drawn_once_for_the_same_table_and_a_page_may_change_what_it_gets():
+    drawings = []
+
+    def bars(frame: pd.DataFrame, colour: str) -> Figure:
+        drawings.append(frame)
+        return Figure([{"type": "bar", "x": list(frame["n"]), "marker": {"color": colour}}])
+
+    table = pd.DataFrame({"n": [1, 2]})
+    first = loaders.drawn(bars, table, "red")
+    first.update_layout(title="changed")
+    again = loaders.drawn(bars, table.copy(), "red")
+    assert (len(drawings), again.layout.title.text, list(again.data[0].x)) == (1, None, [1, 2])
+    assert list(loaders.drawn(bars, table + 1, "red").data[0].x) == [2, 3]
+    assert loaders.drawn(bars, table, "blue").data[0].marker.color == "blue"
+    loaders.drawn(bars, table, "blue", key="another place")
+    assert len(drawings) == 4

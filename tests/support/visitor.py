@@ -26,6 +26,7 @@ class Visit:
     """What a visit has seen since its last rerun. pages: titles in the menu; text: every frame, as protobuf prints it.
 
     session: Streamlit's id of the session; downloads: the files that are made on a click, by the label of their buttons.
+    components, ids: data and id of each component, by its name.
     """
 
     socket: ClientConnection
@@ -37,6 +38,7 @@ class Visit:
     inputs: dict[str, str] = field(default_factory=dict)
     buttons: dict[str, str] = field(default_factory=dict)
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
 
     async def rerun(
         self, values: Mapping[str, str] | None = None, button: str = "", page: str = "", query: str = "", fragment: str = ""
@@ -56,6 +58,10 @@ class Visit:
             message.rerun_script.widget_states.widgets.add(id=self.buttons[button], trigger_value=True)
         self.text = ""
         await self.send(message)
+        await self.finished()
+
+    async def finished(self) -> None:
+        """Read on until no other run follows."""
         while not await self._finished():
             pass
 
@@ -95,9 +101,8 @@ class Visit:
         elif element.WhichOneof("type") == "download_button":
             self.downloads[element.download_button.label] = element.download_button.deferred_file_id
         elif element.WhichOneof("type") == "bidi_component":
-            self.components[element.bidi_component.component_name.rpartition(".")[2]] = json.loads(
-                element.bidi_component.json or "{}"
-            )
+            name = element.bidi_component.component_name.rpartition(".")[2]
+            self.components[name], self.ids[name] = json.loads(element.bidi_component.json or "{}"), element.bidi_component.id
 
 
 def visit(address: str, headers: Headers = (), tls: SSLContext | None = None, query: str = "") -> Visit:
@@ -119,10 +124,10 @@ def sign_in(address: str, name: str, password: str, tls: SSLContext | None = Non
         return str(response.headers["Set-Cookie"])
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, such as a test's own with several visits; 60 s at most."""
+def run(work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
+    """The result of a coroutine, such as a test's own with several visits; `seconds` at most."""
     with ThreadPoolExecutor(1) as elsewhere:  # a browser that other tests have started runs a loop in this thread
-        return elsewhere.submit(asyncio.run, asyncio.wait_for(work, 60)).result()
+        return elsewhere.submit(asyncio.run, asyncio.wait_for(work, seconds)).result()
 
 
 def arrivals(address: str, pages: Sequence[str], query: str, cookies: Sequence[Mapping[str, Any]]) -> dict[str, str]:
