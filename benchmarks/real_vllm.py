@@ -336,7 +336,7 @@ def protocols(bench: Bench) -> None:
         ours = endpoint_of(server, bench.name, 4)
         pace = bench.pace = pace_of(server, bench.name)
         bench.ready_s = server.ready_s
-        words = f"{bench.name}: {pace.prompt:,.0f} prompt and {pace.reply:,.0f} reply tokens a second, one call alone"
+        words = f"{bench.name}: {pace.prompt:,.0f} prompt and {pace.reply:,.1f} reply tokens a second, one call alone"
         bench.row("server ready", "-", "-", "-", "-", "-", round(server.ready_s), "-", words)
         if bench.name == RANDOM:
             prefix(bench, server)

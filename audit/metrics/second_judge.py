@@ -139,9 +139,11 @@ def labels_of_both(counts: pd.DataFrame) -> LabelsOfBoth:
     np.add.at(sizes, (question, first), pairs)
     np.add.at(read, (question[has], first[has], second[has]), pairs[has])
     by_label = np.maximum(read.sum(axis=(0, 2)), 1)
-    stand_for = read * (sizes.sum(axis=0) / by_label)[:, None]
     shares = read.sum(axis=0) / by_label[:, None]
-    return LabelsOfBoth(sizes, read, (sizes - stand_for.sum(axis=2))[..., None] * shares + stand_for)
+    # Divided by n - 1, as in a variance: residuals of few pairs are too small, since the shares were fitted to them
+    weight = sizes.sum(axis=0) / np.sqrt(by_label * np.maximum(by_label - 1, 1))
+    residuals = (read - read.sum(axis=2, keepdims=True) * shares) * weight[:, None]
+    return LabelsOfBoth(sizes, read, sizes[..., None] * shares + residuals)
 
 
 def agreement_rows(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -82,8 +82,8 @@ def listed_versions(study: Study) -> None:
     for version in versions:
         with st.expander(escaped(f"Read {version.name}")):
             st.code(version.text, language=None, wrap_lines=True)
-    if len(judged) < len(versions):
-        step_button(study, "judge", f"Judge with {len(versions) - len(judged)} versions")
+    if waiting := len(versions) - len(judged):
+        step_button(study, "judge", "Judge with 1 version" if waiting == 1 else f"Judge with {waiting} versions")
 
 
 def new_version(study: Study, account: Account) -> None:
