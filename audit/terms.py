@@ -59,10 +59,15 @@ def terms(run: RunWords) -> dict[str, str]:
     return words | {name.capitalize(): word[:1].upper() + word[1:] for name, word in words.items()}
 
 
+def is_about_patients(run: RunWords) -> bool:
+    """Whether a run is about medicine: a release about law or schools has a word of its own for whom it concerns."""
+    return run.term("patient") == "patient"
+
+
 def significance_of(run: RunWords) -> str:
     """What a run calls how much a disagreement matters: clinical where it is about patients."""
     own = run.term("significance")
-    return f"clinical {own}" if own == "significance" and run.term("patient") == "patient" else own
+    return f"clinical {own}" if own == "significance" and is_about_patients(run) else own
 
 
 def fill(run: RunWords, template: str, **values: object) -> str:

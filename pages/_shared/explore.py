@@ -12,7 +12,7 @@ from annotation.prevalence.by_group import GROUPS_TABLE
 from annotation.studies.item_groups import corrected_parts
 from annotation.studies.study_tables import labels_table
 from audit.charts.funnel import funnel
-from audit.charts.style import Figure
+from audit.charts.style import Figure, cut
 from audit.exports.table_model import with_population_column
 from audit.metrics import Metric
 from audit.queries.human_ratings import human_ratings
@@ -23,6 +23,7 @@ from audit.terms import display_name, fill
 from audit.vocabulary import Label
 from pages._blinded.access import label_store
 from pages._blinded.frame import is_phone
+from pages._shared.findings import LONGEST
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource, rating_sources
 from pages._shared.widgets import (
@@ -182,7 +183,7 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     own = frame.assign(name=names)
     one, many = run.term(word), run.term(word, 2)
     st.header(fill(run, CASE_MIX_TITLE), anchor=False)
-    marked = own.loc[own["flag"] != "", "name"].map(display_name)
+    marked = own.loc[own["flag"] != "", "name"].map(lambda name: cut(display_name(name), LONGEST))
     n = len(marked)
     words = {"one": one, "many": many, "differ": "differs" if n == 1 else "differ", "named": listed_subjects(list(marked))}
     title = fill(run, FOUND if n else NONE, n=n, total=len(own), **words)

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import pandas as pd
 
-from audit.charts.style import interval, percent
+from audit.charts.style import cut, interval, percent
 from audit.formatting import isolated
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW
@@ -16,7 +16,8 @@ from pages._shared.widgets import listed
 
 MOST_DISAGREEMENT = "The judge finds most disagreement on"
 NONE_STANDS_OUT = "How often the judge finds that advice differs"
-NAMED = 3
+NAMED, LONGEST = 3, 60
+"""Rows that are named besides the first, and letters of a name."""
 ABOVE = "{most} {first}: {share} (95 % interval {span}), against {whole} in all{also}."
 ALSO = "; clearly above that too: {others}"
 NONE = "{none}: none is clearly above the {whole} of all."
@@ -43,7 +44,7 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     above = clearly_above(frame.assign(called=list(names)), rate, whole)
     if above.empty:
         return fill(run, NONE, none=fill(run, none), whole=percent(whole))
-    first, *others = [isolated(display_name(name)) for name in above["called"]]
+    first, *others = [isolated(cut(display_name(name), LONGEST)) for name in above["called"]]
     named = [*others[:NAMED], *([f"{len(others) - NAMED:,} more"] if len(others) > NAMED else [])]
     top = above.iloc[0]
     return fill(

@@ -19,7 +19,7 @@ const draw = (host) => {
 
 const frameOf = (host) => {
   const root = host.querySelector(".matrix-keys")
-  return (root.getRootNode().host ?? root).closest(".st-key-matrix, .st-key-wide_matrix")
+  return (root.getRootNode().host ?? root).closest(".st-key-matrix")
 }
 
 // Where the chart drew its cells, in pixels from the grid's parent; null as long as there is no chart

@@ -28,6 +28,8 @@ from pages._shared.widgets import counts, listed, say
 CSS, DOTS_CSS = (Path(__file__).with_name(name) for name in ("positions.css", "dot_strip.css"))
 FEW = 3
 """So many are named one by one."""
+MAX_CENTER = 40
+"""Letters of a center where only its number counts; the names of its handbooks are whole."""
 LETTERS = 60
 """Of a position beside a dot."""
 IN_SIGHT = 14  # members of a position that are named; a click shows the others
@@ -97,7 +99,8 @@ def centers_of(run: Run) -> dict[str, str]:
 
 def by_center(holders: Iterable[Holder], centers: Mapping[str, str]) -> list[tuple[str, int]]:
     """The centers of the holders with how many of each, the most first."""
-    return [(display_name(center), n) for center, n in Counter(centers[one.handbook_id] for one in holders).most_common()]
+    held = Counter(centers[one.handbook_id] for one in holders).most_common()
+    return [(cut(display_name(center), MAX_CENTER), n) for center, n in held]
 
 
 def card_of(

@@ -13,6 +13,7 @@ from audit.queries.questions_like import QuestionLike, questions_like
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
+from audit.terms import is_about_patients
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import counts, say
@@ -28,8 +29,8 @@ NO_TEXTS = (
     "them; a release brings them in sections.jsonl."
 )
 NO_ADVICE = (
-    "**This is not medical advice.** The page quotes {handbooks}. A passage may be missing, or be about something else: read "
-    "it, and ask a professional about your own care."
+    "**This is not {advice}.** The page quotes {handbooks}. A passage may be missing, or be about something else: read it, and "
+    "ask a professional about your own {case}."
 )
 NOTHING_NEAR = (
     "Nothing near this {question} was found in {n}. The nearest passages are offered below; they are probably about something "
@@ -80,7 +81,8 @@ with page("Ask", LEAD, without_pairs=LEAD) as run:
     if not load(has_texts, run):
         st.info(say(run, NO_TEXTS))
         st.stop()
-    st.warning(say(run, NO_ADVICE), icon=":material/medical_information:")
+    advice, case = ("medical advice", "care") if is_about_patients(run) else ("advice", "case")
+    st.warning(say(run, NO_ADVICE, advice=advice, case=case), icon=":material/info:")
     st.html(CSS)
     question, scope = ask_form(run)
     if not question:

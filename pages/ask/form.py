@@ -10,7 +10,7 @@ from audit.jobs.asking import PREPARING, WAITING, Asked, AskScope, ask_run, clea
 from audit.queries.run_texts import handbooks_with_texts
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.terms import display_name, fill
+from audit.terms import display_name, fill, is_about_patients
 from audit.vocabulary import GENERAL
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
@@ -37,7 +37,8 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
     with st.form("ask_form"):
         # A value that is set reaches the browser once, and a page that is drawn again at once would lose it: so also as a default
         default = text if kept else ""
-        st.text_input(say(run, "Your {question}"), default, key=TEXT, placeholder=f"In full words, such as: {EXAMPLE}")
+        example = f", such as: {EXAMPLE}" if is_about_patients(run) else ""
+        st.text_input(say(run, "Your {question}"), default, key=TEXT, placeholder=f"In full words{example}")
         left, right, last = st.columns([3, 6, 2], vertical_alignment="bottom")
         with left:
             st.selectbox(

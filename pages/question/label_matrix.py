@@ -26,8 +26,6 @@ _keys = component("_shared/matrix_keys")
 KEY = "matrix_keys"
 SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
 KEYS_HELP = "The arrow keys move from cell to cell, Enter opens the pair."
-FIT_A_PHONE = 12
-"""Rows whose names do not overlap on a phone; a larger matrix is scrolled sideways there."""
 
 
 def label_matrix(
@@ -42,7 +40,7 @@ def label_matrix(
     figure = matrix_figure(cells.loc[ids, ids], names, table.set_index("handbook_id")["group"], opened)
     alt = fill(run, f"The label of every pair of {len(ids)} {{handbooks}}; those that agree are next to each other.")
     # Streamlit repeats a selection on every rerun, so each opened pair gets a chart key of its own, with nothing selected yet.
-    with st.container(key="wide_matrix" if len(ids) > FIT_A_PHONE else "matrix"):
+    with st.container(key="matrix"):
         _reached_by_keys(run, cells.loc[ids, ids], names, opened)
         cell = clicked_point(figure, "_".join(("matrix", question, *opened)), alt)
     if cell:

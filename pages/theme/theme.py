@@ -32,7 +32,7 @@ ANSWERED = tuple(label.value for label in reversed(PRESENT_LABELS))
 MAX_LISTED = 12
 FIRST_SHOWN = 2  # questions with their positions, which take a tenth of a second each to find
 SUMMARY = (
-    "**{pairs}** pairs with {topics} divergence topics, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
+    "**{pairs}** pairs with {topics}, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
     "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "
     "(95 % interval {span})."
 )
@@ -80,7 +80,8 @@ def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -
         st.markdown("  \n".join(lines))
     st.markdown(
         say(
-            run, SUMMARY, pairs=f"{row['pairs']:,}", topics=f"{row['topics']:,}", disagreeing=f"{row['disagreeing']:,}",
+            run, SUMMARY, pairs=f"{row['pairs']:,}", disagreeing=f"{row['disagreeing']:,}",
+            topics="1 divergence topic" if row["topics"] == 1 else f"{row['topics']:,} divergence topics",
             questions=f"{row['questions']:,}", question_word=run.term("question", row["questions"]),
             handbooks_n=row["handbooks"], handbook_word=run.term("handbook", row["handbooks"]),
             centers_n=row["centers"], center_word=run.term("center", row["centers"]),
@@ -117,7 +118,9 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     frame = load(theme_questions, run, taxonomy=taxonomy, theme_id=theme_id)
     names = handbook_names(load(handbook_list, run))
     hidden = len(frame) - FIRST_SHOWN
-    every = hidden > 0 and st.toggle(say(run, "Show {n} more {questions}", n=hidden), key=f"every_{theme_id}")
+    every = hidden > 0 and st.toggle(
+        say(run, "Show {n} more {asked}", n=hidden, asked=run.term("question", hidden)), key=f"every_{theme_id}"
+    )
     for question in (frame if every else frame.head(FIRST_SHOWN)).itertuples():
         with st.container(border=True):
             st.markdown(say(run, "**{text}**", text=question.question_text))
@@ -170,7 +173,7 @@ def mix(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     for part, title, unit in (("label", "Label", "pairs of the theme"), ("significance", "Significance", "disagreeing pairs")):
         rows = frame[(frame["part"] == part) & ((frame["pairs"] > 0) | (frame["name"] != "unstated"))]
         named = rows.assign(name=rows["name"].map(LABEL_WORDS).fillna(rows["name"]))
-        if len(rows) and rows["of"].iloc[0]:
+        if len(rows) and rows["of"].iloc[0] and set(rows.loc[rows["pairs"] > 0, "name"]) != {"unstated"}:
             chart(
                 rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),)),
                 f"mix_{part}",

@@ -45,6 +45,8 @@ MEANING = "meaning"
 SEARCH_MODES = {"words": "By words", MEANING: "By meaning"}
 FEW = ("disagreeing", "high", "medium", "low", "questions")
 """Columns that fit beside the name."""
+UNGRADED = ("disagreeing", "questions", "handbooks")
+"""Where the judge graded no disagreement."""
 HEADINGS = {"disagreeing": "Disagreements", "high": "High", "medium": "Medium", "low": "Low"}
 MORE = ("rank", "parent", "share", "contradictory", "unstated", "burden", "handbooks", "centers", "organs")
 NOT_ALL_DISAGREE = ("pairs", "severity")
@@ -165,12 +167,14 @@ def search_by_meaning(run: Run, view: ThemeView, frame: pd.DataFrame, words: str
 def theme_list(run: Run, matches: pd.DataFrame) -> None:
     """The few columns that fit, with all of them one click away; and the way to the page of one theme."""
     found_columns = [column for column in FOUND.values() if column.name in matches]
-    name, *columns = themes.table.pick(run, "name", *FEW)
+    is_graded = bool(matches[["high", "medium", "low"]].to_numpy().any())
+    name, *columns = themes.table.pick(run, "name", *(FEW if is_graded else UNGRADED))
     few = [replace(column, heading=HEADINGS.get(column.name, column.heading), unit="") for column in columns]
     some_agree = bool((matches["pairs"] > matches["disagreeing"]).any())
     every = themes.table.pick(run, *FEW, *MORE, *(NOT_ALL_DISAGREE if some_agree else ()))
     clickable_table(run, matches, "theme", ROWS, (name, *found_columns, *few), (name, *found_columns, *every))
-    counts(run, ORDER_NOTE)
+    if is_graded:
+        counts(run, ORDER_NOTE)
 
 
 def open_theme(run: Run, view: ThemeView, matches: pd.DataFrame) -> None:

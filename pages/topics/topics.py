@@ -13,6 +13,7 @@ from audit.metrics.questions import organs, topics
 from audit.metrics.severity import severity, severity_rho
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
+from audit.vocabulary import SIGNIFICANCES
 from pages._shared.explore import RowFilter, corrected_groups, rates_frame
 from pages._shared.findings import MOST_DISAGREEMENT, NONE_STANDS_OUT, rate_finding
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
@@ -31,9 +32,11 @@ COUNTS = ("questions", "pairs", "present", "disagreeing", "unscored")
 
 
 def severity_section(run: Run) -> None:
-    """Ranks of topics with and without severity weights, and Spearman's rho between them."""
-    st.header("Does severity change the ranking?", anchor=False)
+    """Ranks of topics with and without severity weights, and Spearman's rho between them; nothing where no judge graded any."""
     frame = load(severity, run, level="topic")
+    if not frame[list(SIGNIFICANCES)].to_numpy().any():
+        return
+    st.header("Does severity change the ranking?", anchor=False)
     rho = cast(pd.Series, load(severity_rho, run).set_index("level").loc["topic"])
     counts(
         run,

@@ -28,7 +28,7 @@ WORD = re.compile(
 )
 """A text that is written in the template, or a word that a run has for handbooks and the like."""
 CALL = re.compile(
-    r"^(?:answer_card|answer_head|position_card|position_line|evaluation|listed|words|planted_error|call_cell|answer_cell|who"
+    r"^(?:answer_card|answer_head|position_card|position_line|dot_strip|evaluation|listed|words|planted_error|call_cell|answer_cell|who"
     r"|links?|pages|badge|source|source_link|html|drawn|passage_html|handbook_html)\("
 )
 """What a macro or a function has made of other texts, as HTML, with a direction of its own."""
@@ -50,6 +50,8 @@ OURS = {
     "verdict.html": {"second_words"},
     "system_answers.html": {"criterion", "words"},
     "answer.html": {"range", "open_page(passage)"},
+    "label_bars.html": {"part.written"},
+    "profile.html": {"counted"},
     "layers.html": {'"" if score is none else "%.3g"|format(score)'},
     "report.html": {"chapter.title", "heading"},
     "alike.html": {"facts", "held"},
