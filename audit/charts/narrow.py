@@ -36,15 +36,29 @@ def is_rows_of_names(figure: go.Figure) -> bool:
 
 def for_a_phone(figure: go.Figure) -> go.Figure:
     """The figure, which is changed."""
-    panels = sorted(figure.select_xaxes(), key=lambda axis: axis.domain[0] if axis.domain else 0.0)
+    drawn = {trace.xaxis or "x" for trace in figure.data}
+    for empty in (axis for axis in figure.select_xaxes() if axis.plotly_name.replace("axis", "") not in drawn):
+        empty.visible = _rows_of(figure, empty).visible = False
+    panels = sorted((axis for axis in figure.select_xaxes() if axis.visible is not False), key=lambda axis: _place(figure, axis))
     before = figure.layout.height - (figure.layout.margin.t or 0) - (figure.layout.margin.b or 0)
-    inner = before + NAME_HEIGHT * len(_names(figure))
+    low, high = figure.layout.yaxis.domain or (0.0, 1.0)
+    inner = (high - low) * before + NAME_HEIGHT * len(_names(figure))
     _names_above(figure, inner / len(_names(figure)))
     lines = -(-len(panels) // COLUMNS)
     if len(panels) > COLUMNS:
         _in_lines(figure, panels, lines, inner)
     total, room = lines * inner + (lines - 1) * BETWEEN_LINES, _legend_room(figure)
     return figure.update_layout(height=figure.layout.height - before + total + room, margin={"t": figure.layout.margin.t + room})
+
+
+def _rows_of(figure: go.Figure, panel: go.layout.XAxis) -> go.layout.YAxis:
+    return figure.layout[panel.anchor.replace("y", "yaxis") if panel.anchor else "yaxis"]
+
+
+def _place(figure: go.Figure, panel: go.layout.XAxis) -> tuple[float, float]:
+    """Sorts panels as they are read: line by line, each from the left."""
+    top, left = (_rows_of(figure, panel).domain or (0.0, 1.0))[1], (panel.domain or (0.0, 1.0))[0]
+    return -round(top, 6), left
 
 
 def _legend_room(figure: go.Figure) -> int:
@@ -72,12 +86,13 @@ def _names_above(figure: go.Figure, row_height: float) -> None:
 def _in_lines(figure: go.Figure, panels: list[go.layout.XAxis], lines: int, inner: float) -> None:
     """Panels that were side by side, two in a line, each with its title."""
     total = lines * inner + (lines - 1) * BETWEEN_LINES
-    titles = sorted((note for note in figure.layout.annotations if note.yref == "paper"), key=lambda note: note.x)
+    notes = (note for note in figure.layout.annotations if note.yref == "paper")
+    titles = sorted(notes, key=lambda note: (-note.y, note.x))
     for number, panel in enumerate(panels):
         line, column = divmod(number, COLUMNS)
         top = 1 - line * (inner + BETWEEN_LINES) / total
         left, right = column * (1 - PANEL), column * (1 - PANEL) + PANEL
-        rows = figure.layout[panel.anchor.replace("y", "yaxis") if panel.anchor else "yaxis"]
+        rows = _rows_of(figure, panel)
         panel.domain, rows.domain = (left, right), (max(0.0, top - inner / total), top)
         rows.showticklabels = column == 0  # beside the second panel of a line, names would leave the picture
         if number < len(titles):

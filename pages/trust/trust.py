@@ -34,7 +34,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by
 from pages._shared.rating_sources import RatingSource, corrected_rate, rates_in_open_study, rating_sources
-from pages._shared.widgets import chart, csv_button, footer, link, say, table
+from pages._shared.widgets import chart, counts, csv_button, footer, link, say, table
 from pages.trust.confirmed import confirmed_html, rates_html
 
 CSS = Path(__file__).with_name("trust.css")
@@ -53,6 +53,11 @@ NOBODY = (
     "what the figures would be without its errors. An investigator can draw a sample on *Studies*; a release can bring ratings."
 )
 NO_DESIGN = "It is not stated how the rated pairs were drawn, so no figure of the whole run can be corrected by them."
+RATES = (
+    "Of the pairs in which both {handbooks} answer, the judge calls **{judge}** a disagreement. Corrected by {n} rated pairs it "
+    "is **{value}** (95 % interval {span}, for these pairs)."
+)
+DRAWN_FROM = "The rated pairs were drawn at random, label by label, from {pairs} of the {all} pairs of the run."
 VIEWS = {
     "all": "In short", "tests": "Tests", "raters": "Raters", "rates": "Counted in other ways",
     "lists": "What a list finds", "search": "The search",
@@ -64,13 +69,8 @@ def pick_source(sources: list[RatingSource]) -> RatingSource:
     if len(sources) == 1:
         return sources[0]
     titles = [source.title for source in sources]
-    chosen = st.selectbox(
-        "Ratings",
-        range(len(titles)),
-        format_func=distinct_labels(range(len(titles)), titles.__getitem__, numbered=True),
-        key="ratings",
-    )
-    return sources[chosen]
+    numbered = distinct_labels(range(len(titles)), titles.__getitem__, numbered=True)
+    return sources[st.selectbox("Ratings", range(len(titles)), format_func=numbered, key="ratings")]
 
 
 def headline(run: Run, source: RatingSource) -> None:
@@ -79,26 +79,11 @@ def headline(run: Run, source: RatingSource) -> None:
     if rate is None:
         st.info(NO_DESIGN)
     elif not math.isnan(rate.value):
-        st.markdown(
-            say(
-                run,
-                "Of the pairs in which both {handbooks} answer, the judge calls **{judge}** a disagreement. Corrected by {n} "
-                "rated pairs it is **{value}** (95 % interval {span}, for these pairs).",
-                judge=percent(rate.judge),
-                n=f"{rate.n:,}",
-                value=percent(rate.value),
-                span=interval(rate.low, rate.high),
-            )
-        )
+        span, every = interval(rate.low, rate.high), run.report.get("totals", {}).get("pair", {}).get("loaded", 0)
+        values = {"judge": percent(rate.judge), "n": f"{rate.n:,}", "value": percent(rate.value), "span": span}
+        st.markdown(say(run, RATES, **values))
         st.html(rates_html(rate))
-        st.caption(
-            say(
-                run,
-                "The rated pairs were drawn at random, label by label, from {pairs} of the {all} pairs of the run.",
-                pairs=f"{rate.pairs:,}",
-                all=f"{run.report.get('totals', {}).get('pair', {}).get('loaded', 0):,}",
-            )
-        )
+        counts(run, DRAWN_FROM, pairs=f"{rate.pairs:,}", all=f"{every:,}")
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
 
 

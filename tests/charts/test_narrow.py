@@ -34,7 +34,12 @@ def test_a_panel_that_began_a_line_and_is_now_the_second_of_one_has_no_names_bes
         [{"system": name, "measure": f"m{n}", "answers": 9, "mean": 0.5, "mean_low": 0.4, "mean_high": 0.6}
          for name in ("one index", "several sources") for n in range(4)]
     ), "system", {f"m{n}": f"Measure {n}" for n in range(4)})  # fmt: skip
+    height = wide.layout.height
     figure = for_a_phone(wide)
+    # Two lines of three panels became two of two, with 16 pixels for each of two names and the gap of a phone
+    assert figure.layout.height - height < 2 * 2 * 16 + 84
+    titles = sorted(figure.layout.annotations, key=lambda note: (-note.y, note.x))
+    assert [note.text for note in titles] == [f"Measure<br>{n}" for n in range(4)]  # read line by line, as on a wide page
     shown = {axis.domain[0] == 0: rows.showticklabels is not False
              for axis, rows in zip(figure.select_xaxes(), figure.select_yaxes(), strict=True)}  # fmt: skip
     assert shown == {True: True, False: False}

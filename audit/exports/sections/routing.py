@@ -57,6 +57,7 @@ CHOICE_BY_KIND = SectionSpec(
     routing,
     key="routing_kinds",
     columns=("kind", "name", "measure", "measured", "mean"),
+    rows=6,
     decimals=3,
     file="routing-by-kind",
 )
@@ -78,6 +79,7 @@ SHARES_BY_KIND = SectionSpec(
     key="kind_shares",
     heading="By kind of {question}",
     columns=("kind", "source_id", "name", "routed", "first", "budget", "evidence", "required", "covered"),
+    rows=6,
     file="source-shares-by-kind",
 )
 
