@@ -2,8 +2,8 @@
 
 For fonts whose name says nothing, as those of some publishers. Over 420 fonts of known weight, regular ones fill less than 0.52
 of it, bold ones but for a few serif ones more than 0.53. The weight that PDFium gives is the width of a stem that the file names,
-which may be wrong: of the fonts of 98 documents that are heavy by it alone, regular ones (Times Roman) fill less than 0.43, bold ones more
-than 0.54.
+which may be wrong: of the fonts of 98 documents that are heavy by it alone, regular ones (Times Roman) fill less than 0.43, bold
+ones more than 0.54.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from audit.optional_imports import optional
 
 PURPOSE = "Reading a PDF"
 LETTERS = "aenorsuc"
-# Letters of which the font has the shape, at least; the share of ink from which they are bold, and that without which they are not
+# Letters whose shape the font has, at least; the share of ink from which they are bold, and without which a weight says nothing
 MIN_LETTERS, DARK, LIGHT = 4, 0.53, 0.5
 BOLD_WEIGHT = 600
 # In which their shapes are asked for
