@@ -1,12 +1,15 @@
 """How often the closest passages of a document hold the answer, and how often "not found" is wrong; chooses the thresholds.
 
-    python -m benchmarks.closest [WAY ...] [--curve FILE.csv] [--list]
+    python -m benchmarks.closest [WAY ...] [--curve] [--list] [--many]
 
 341 questions in patients' words on 19 documents of US institutes, all in benchmarks/gold (closest.md says how they were made).
 Ways: words (static word vectors and BM25: what runs without a sentence model), minilm (MiniLM and BM25, with the extra `models`),
 and for comparison bm25, static, sentences (one part alone). Without WAY: words, bm25, static, half a minute; minilm takes five.
 
 Right: the two passages that an answer quotes hold half or more of a quote that answers the question, word for word in one run.
+--many   from which score the first of several documents is stated wrongly as rarely as a single one ("more" in found.toml), and
+         from which a document cut short is called silent as rarely as a whole one ("shorter"); half `tune`.
+
 Documents are split: thresholds are chosen on half `tune` (the lines "rule"), and found.toml has what they do on half `held`.
 """
 
@@ -40,6 +43,7 @@ QUOTED = 2
 WRONGLY_STATED, FALSELY_SILENT = 0.02, 0.05
 """The rule: at most this share of all questions is stated wrongly, at most this share of those with an answer is not found."""
 RIGHT, PARTLY = 0.5, 0.2
+DRAWS, SEED = 20, 1
 WORD = re.compile(r"[^\W_]+")
 NO_VECTORS = Encoder("none", "0" * 64, lambda texts, _progress: np.zeros((len(texts), 1), dtype=np.float32))
 Row = dict[str, Any]
@@ -71,10 +75,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ways", nargs="*", metavar="WAY", choices=[[], *WAYS], default=[])
     parser.add_argument("--curve", action="store_true", help=f"write the curves on half held, which *Trust* draws: {CURVES.name}")
+    parser.add_argument("--many", action="store_true", help="several documents at once, and documents cut short")
     parser.add_argument("--list", action="store_true", help="print each question with what was quoted")
     arguments = parser.parse_args()
     rows: list[Row] = []
     for way in arguments.ways or (found.WORDS, "bm25", "static"):
+        if arguments.many:
+            print_among(way)
+            print_cut(way)
+            continue
         results = ask(way)
         for half in (TUNE, HELD):
             of_half = [one for one in results if one.half == half]
@@ -116,6 +125,85 @@ def ask(way: str) -> list[Asked]:
         share = max((longest_run(quote, words(text)) / len(quote) for quote in quotes for text in texts), default=0.0)
         results.append(Asked(record["half"], name, record["question"], bool(quotes), near[0].score, share, texts))
     return results
+
+
+def _tuned(way: str) -> tuple[list[Row], dict[str, closest.ClosestPassages]]:
+    """The questions of half `tune`, and its documents."""
+    encoder_of, closest.BM25_WEIGHT = WAYS[way]
+    records = [json.loads(line) for line in (GOLD / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    records, encoder = [record for record in records if record["half"] == TUNE], encoder_of()
+    documents = (read_document(GOLD / "documents" / f"{name}.json") for name in sorted({one["document"] for one in records}))
+    return records, {one.handbook_id: closest.ClosestPassages(one, encoder, CACHE) for one in documents}
+
+
+def print_among(way: str) -> None:
+    """Each question is put to several documents; of them the one whose passage is closest is right or wrong.
+
+    A document on another subject answers it only where the gold set says so (`also`).
+    """
+    records, passages = _tuned(way)
+    scored = [(record, {name: _closest(record, one) for name, one in passages.items()}) for record in records]
+    luck = np.random.default_rng(SEED)
+    for count in (1, 2, 3, 5, len(passages)):
+        limits, right = [], []
+        for _ in range(DRAWS):
+            firsts = []
+            for record, by_document in scored:
+                others = [name for name in passages if name != record["document"]]
+                chosen = [record["document"], *luck.choice(others, count - 1, replace=False)]
+                firsts.append(max(by_document[name] for name in chosen))
+            stated = _stated_rule(firsts)
+            limits.append(stated)
+            right.append(sum(is_right for score, is_right in firsts if score >= stated))
+        print(
+            f"{way}, first of {count}: stated = {np.mean(limits):.3f}, right {np.mean(right):.0f} of {len(records)}", flush=True
+        )
+
+
+def _closest(record: Row, document: closest.ClosestPassages) -> tuple[float, bool]:
+    """The score of the closest passage, and whether one of two quotes the answer."""
+    near = document.closest(record["question"], QUOTED)
+    is_right = document.document.handbook_id in record.get("also", ())
+    if document.document.handbook_id == record["document"]:
+        is_right = any(_quotes(record, " ".join((*one.place.leads, one.text))) for one in near)
+    return near[0].score, is_right
+
+
+def _quotes(record: Row, text: str) -> bool:
+    return any(longest_run(words(quote), words(text)) >= RIGHT * len(words(quote)) for quote in record["answer"])
+
+
+def _stated_rule(firsts: Sequence[tuple[float, bool]]) -> float:
+    """The lowest score from which at most the share WRONGLY_STATED is wrong."""
+    wrong, lowest = 0, float("inf")
+    for score, is_right in sorted(firsts, reverse=True):
+        wrong += not is_right
+        if wrong > WRONGLY_STATED * len(firsts):
+            break
+        lowest = score
+    return lowest
+
+
+def print_cut(way: str) -> None:
+    """Documents cut to a few passages around the answer: how many answers are not found there.
+
+    BM25 counts words in the whole document, so that no cut has to be read again.
+    """
+    records, passages = _tuned(way)
+    luck = np.random.default_rng(SEED)
+    limit = found.thresholds(way if way in MEASURED else found.WORDS).perhaps
+    for length in (6, 9, 12, 16, 24):
+        scores = []
+        for record in records:
+            document = passages[record["document"]]
+            texts = [" ".join((*place.leads, document._text(place.section, place.start, place.end))) for place in document.places]
+            places = [number for number, text in enumerate(texts) if _quotes(record, text)]
+            if not places or len(texts) <= length:
+                continue
+            start = int(np.clip(places[0] - luck.integers(0, length), 0, len(texts) - length))
+            scores.append(document.relative(document.similarities(record["question"])[0][start : start + length]).max())
+        missed, at = np.mean(np.array(scores) < limit), np.quantile(scores, FALSELY_SILENT)
+        print(f"{way}, {length} passages: {missed:.0%} of {len(scores)} not found, 5 % below {at:.3f}", flush=True)
 
 
 def words(text: str) -> list[str]:

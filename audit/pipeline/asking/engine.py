@@ -33,7 +33,7 @@ from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import MINILM, WORDS, generator_errors, thresholds
+from audit.pipeline.retrieval.found import MINILM, WORDS, Thresholds, generator_errors, thresholds
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
@@ -115,7 +115,9 @@ class RunHandbooks:
         began, question, scope = time.perf_counter(), clean_question(text), scope or AskScope()
         self._use_vectors(step)
         language, strange = self._language_of(question), self._strange_words(question)
-        handbooks = [self._asked(book, question, language, strange) for book in self._in_scope(scope)]
+        books = self._in_scope(scope)
+        limits = thresholds(self._way).among(len(books))
+        handbooks = [self._asked(book, question, limits, language, strange) for book in books]
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
         unread = None if self.by_meaning or self.encoder is None else (self.encoded, len(self.books))
@@ -156,9 +158,10 @@ class RunHandbooks:
             raise AuditError(f"No handbook is in this scope. {NOTHING} Choose more organs or more sources.")
         return asked
 
-    def _asked(self, book: ClosestPassages, question: str, language: str | None, strange: tuple[float, str]) -> AskedHandbook:
+    def _asked(
+        self, book: ClosestPassages, question: str, limits: Thresholds, language: str | None, strange: tuple[float, str]
+    ) -> AskedHandbook:
         document, closest = book.document, book.closest(question, PASSAGES)
-        limits = thresholds(self._way)
         found: Found | None = limits.of(document).found(closest[0].score if closest else None)
         unread, (share, reason) = other_language(document, language), strange
         # Of words alone that nothing has, closeness means nothing

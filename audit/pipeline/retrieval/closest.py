@@ -216,12 +216,8 @@ class ClosestPassages:
         """The `count` passages closest to a question, best first; ties in reading order. The whole question is read."""
         if not self.places:
             return []
-        cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
-        words = np.asarray(self.word_counts.scores(dict.fromkeys(self.tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
-        best = self._of_passages(cosines) + self._of_passages(words)
-        by_chance = BY_CHANCE * np.log(np.clip(best.size, USUAL_COUNT, MOST_COUNT) / USUAL_COUNT)
-        relative = best - USUAL_SHARE * self._usual(best) - by_chance
-        of_statements = (cosines + words)[len(self.places) :]
+        best, of_statements = self.similarities(question)
+        relative = self.relative(best)
         distinct: dict[str, int] = {}
         for row in np.argsort(-relative, kind="stable"):
             # A leaflet that says a thing twice has one passage of it
@@ -229,6 +225,17 @@ class ClosestPassages:
             if len(distinct) == count:
                 break
         return [self._close(row, float(relative[row]), float(best[row]), of_statements) for row in distinct.values()]
+
+    def similarities(self, question: str) -> tuple[Scores, Scores]:
+        """How similar each passage is to a question, and each statement."""
+        cosines = np.asarray(self._vectors @ _vector(self.encoder, question), dtype=np.float64)
+        words = np.asarray(self.word_counts.scores(dict.fromkeys(self.tokens(question), 1.0)), dtype=np.float64) * BM25_WEIGHT
+        return self._of_passages(cosines) + self._of_passages(words), (cosines + words)[len(self.places) :]
+
+    def relative(self, best: Scores) -> Scores:
+        """The scores of passages: their similarities less what is usual among them."""
+        by_chance = BY_CHANCE * np.log(np.clip(best.size, USUAL_COUNT, MOST_COUNT) / USUAL_COUNT)
+        return best - USUAL_SHARE * self._usual(best) - by_chance
 
     def _of_passages(self, scores: Scores) -> Scores:
         """One number for each passage: its own, or that of its best statement. `scores`: the passages', then the statements'."""

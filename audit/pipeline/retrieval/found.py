@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
-from math import inf
+from functools import cache, lru_cache
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
 from audit.pipeline.embedding.encoders import MINILM as MINILM_NAME
 from audit.pipeline.embedding.static import NAME as STATIC_NAME
+from audit.pipeline.retrieval.closest import USUAL, passage_places
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document
 from audit.vocabulary import Found
@@ -21,23 +22,42 @@ WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WO
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
 MOST_LETTERS = 226_000
 """Characters: a quarter more than the longest document of benchmarks/gold. What a score means in a longer one is not known."""
+FEW_LETTERS = 20_000
+"""Characters: any document with so many has the passages from which `closest` takes what is usual."""
 COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The scores from which an answer is stated, and from which it is perhaps there; below them it is not found."""
+    """The scores from which an answer is stated, and from which it is perhaps there; below them it is not found.
+
+    more     what is added to `stated` for e times as many handbooks
+    shorter  what is taken off `perhaps` for each passage that a handbook has too few
+    """
 
     stated: float
     perhaps: float
+    more: float = 0.0
+    shorter: float = 0.0
+
+    def among(self, handbooks: int) -> Thresholds:
+        """These, where one question is put to so many handbooks and the closest is read first.
+
+        Each is stated wrongly as rarely as before, but one of many is sooner.
+        """
+        return replace(self, stated=self.stated + self.more * log(max(handbooks, 1)))
 
     def of(self, document: Document) -> Thresholds:
-        """These, for one handbook: in one that is longer than those that were measured, nothing is stated.
+        """These, for one handbook.
 
-        The more passages, the closer the closest of them comes by chance, and nobody measured how much.
+        In one that is longer than those that were measured, nothing is stated: the more passages, the closer the closest of them
+        comes by chance, and nobody measured how much. In one that lacks some of the passages from which `closest` takes what is
+        usual, more counts as perhaps, because its scores are lower by what is assumed in their place.
         """
         letters = sum(len(section.text) for section in document.sections)
-        return replace(self, stated=inf) if letters > MOST_LETTERS else self
+        if letters > MOST_LETTERS:
+            return replace(self, stated=inf)
+        return replace(self, perhaps=self.perhaps - self.shorter * _missing(document)) if letters < FEW_LETTERS else self
 
     def found(self, score: float | None) -> Found:
         """How surely the best passage of a handbook answers; None: the handbook has no passage."""
@@ -46,11 +66,17 @@ class Thresholds:
         return Found.STATED if score >= self.stated else Found.PERHAPS
 
 
+@lru_cache(512)
+def _missing(document: Document) -> int:
+    """How many of the ranks that say what is usual in a handbook this one lacks."""
+    return max(USUAL.stop - max(len(passage_places(document)), USUAL.start), 0)
+
+
 @cache
 def thresholds(way: str) -> Thresholds:
     """The thresholds of a way to compare: MINILM or WORDS."""
     row = _table()[way]
-    return Thresholds(row["stated"], row["perhaps"])
+    return Thresholds(row["stated"], row["perhaps"], row["more"], row["shorter"])
 
 
 def generator_errors(way: str) -> dict[str, Any] | None:

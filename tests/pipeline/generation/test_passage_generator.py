@@ -19,7 +19,7 @@ from audit.text.documents import Document, Section
 from audit.vocabulary import PASSAGES_GENERATOR
 from tests.pipeline.generation.leaflets import ALDER, near
 
-LIMITS = thresholds(WORDS)
+LIMITS = thresholds(WORDS).of(ALDER)
 STATED, PERHAPS, NOT_FOUND = LIMITS.stated, LIMITS.perhaps, LIMITS.perhaps - 0.001
 
 

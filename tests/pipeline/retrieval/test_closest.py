@@ -125,6 +125,22 @@ def test_nothing_is_stated_in_a_handbook_longer_than_those_that_were_measured() 
     assert limits.of(longer).found(limits.perhaps - 0.01) is Found.NOT_FOUND
 
 
+def test_of_many_handbooks_the_first_is_stated_as_rarely_wrongly_as_of_one() -> None:
+    limits = Thresholds(0.5, 0.3, more=0.03)
+    assert limits.among(1) == limits
+    assert limits.among(0) == limits
+    assert limits.among(20).stated == pytest.approx(0.5 + 0.03 * 2.9957, abs=1e-4)
+    assert limits.among(20).perhaps == 0.3
+
+
+def test_a_handbook_of_few_passages_is_not_called_silent_for_its_length() -> None:
+    limits = Thresholds(0.5, 0.3, shorter=0.01)
+    three = handbook(*(Section(f"s{number}", "", f"You may eat bread number {number}.") for number in range(3)))
+    many = handbook(*(Section(f"s{number}", "", f"You may eat bread number {number}.") for number in range(15)))
+    assert limits.of(many) == limits
+    assert limits.of(three) == Thresholds(0.5, pytest.approx(0.3 - 0.01 * 11), shorter=0.01)
+
+
 def test_the_limit_is_a_quarter_above_the_longest_document_of_the_gold_set() -> None:
     documents = (read_document(path) for path in sorted((ROOT / "benchmarks" / "gold" / "documents").glob("*.json")))
     longest = max(sum(len(section.text) for section in document.sections) for document in documents)
