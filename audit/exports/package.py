@@ -131,7 +131,7 @@ def _paper_text(parts: Sequence[Chapter]) -> dict[str, bytes]:
 def _of_study(request: ExportRequest) -> str:
     """The datasheet's lines about the study, in the end: how far its raters were blinded."""
     words = str(request.study.facts.get("blinding") or "") if request.study else ""
-    return f"\n## Labels of people\n\n- {words}\n" if words else ""
+    return f"\n## Labels of the study\n\n- {words}\n" if words else ""
 
 
 def _file_lines(part: Chapter) -> list[str]:

@@ -44,11 +44,11 @@ where coalesce(judge, '') not in (from models) and exists (from models) and syst
 order by system, question
 """
 METHOD = (
-    "Corrected: people's mean, moved by how far the judge's mean on all {questions} differs from its mean on those that people "
-    "rated (prediction-powered inference, arXiv:2311.01453). Weight of the judge: 1 where it differs from people by chance and a "
+    "Corrected: the raters' mean, moved by how far the judge's mean on all {questions} differs from its mean on those that they "
+    "rated (prediction-powered inference, arXiv:2311.01453). Weight of the judge: 1 where it differs from them by chance and a "
     "constant only, 0 where it does not predict them."
 )
-SAMPLE = f"The {{questions}} that people rated must be a random sample. With fewer than {MIN_RATED}, nothing is corrected."
+SAMPLE = f"The {{questions}} that were rated must be a random sample. With fewer than {MIN_RATED}, nothing is corrected."
 INTERVALS = IntervalNote(Population.QUESTIONS, "Student's t")
 FIGURES = (
     "judged", "rated", "mean", "people", "people_low", "people_high", "trust", "corrected", "corrected_low", "corrected_high",
@@ -56,14 +56,14 @@ FIGURES = (
 TABLE = TableSpec(
     "The composite of each answering system, corrected for the judge's errors",
     (
-        SYSTEM, Column.count("judged", "Judged", "answers"), Column.count("rated", "Rated by people", "answers"),
-        Column.decimal("mean", "Judge's own", "composite"), Column.decimal("people", "People alone", "composite"),
+        SYSTEM, Column.count("judged", "Judged", "answers"), Column.count("rated", "Rated", "answers"),
+        Column.decimal("mean", "Judge's own", "composite"), Column.decimal("people", "Raters alone", "composite"),
         Column.decimal("corrected", "Corrected", "composite"), Column.decimal("trust", "Weight of the judge"),
     ),
     (METHOD, SAMPLE, COMPOSITE_NOTE, INTERVALS),
 )  # fmt: skip
 GLOSSARY = {
-    "corrected mean": "A judge's mean on all {questions}, corrected by people's ratings of a random sample of them.",
+    "corrected mean": "A judge's mean on all {questions}, corrected by raters' scores of a random sample of them.",
 }
 
 
@@ -115,8 +115,7 @@ def _figures(judge: pd.Series, people: pd.Series) -> dict[str, object]:
 
 
 PREFERENCE_GLOSSARY = {
-    "weight of the judge": "How much of a corrected mean comes from the judge: 0 if it does not predict people's ratings, at "
-    "most 1.",
+    "weight of the judge": "How much of a corrected mean comes from the judge: 0 if it does not predict the raters, at most 1.",
 }
 PREFERENCE_TABLE = TableSpec(
     "How often each answering system is preferred, corrected for the judge's errors",

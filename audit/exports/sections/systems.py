@@ -218,7 +218,7 @@ EFFECTS = SectionSpec(
 )
 TRUST = (
     ("What the judge gives the reference answers, on the same {questions}:", judge_calibration),
-    ("The composite, corrected by people who scored some of the answers:", corrected_composite),
+    ("The composite, corrected by raters who scored some of the answers:", corrected_composite),
     ("The share that the judge prefers, corrected by people's preferences:", corrected_preference),
 )
 """Lead and metric of each table on how far the judge's scores can be trusted."""

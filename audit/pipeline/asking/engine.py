@@ -9,6 +9,7 @@ from __future__ import annotations
 import string
 import time
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -45,6 +46,8 @@ SIGNS = string.punctuation + "¿¡“”«»…"
 MANY_STRANGE = 1 / 3
 """From this share of words that no handbook of the run has, none is *not found*: it may say it in other words. On half `tune` of
 benchmarks/gold this leaves, by words, 1 of 5 false ones and 17 of 23 true ones."""
+NOTHING_TO_FIND = Thresholds(inf, inf)
+"""For a question without a word that says what it is about."""
 STRANGE = "no handbook of this run has {words}: it may use other words, or the question may be in another language"
 
 
@@ -117,6 +120,8 @@ class RunHandbooks:
         language, strange = self._language_of(question), self._strange_words(question)
         books = self._in_scope(scope)
         limits = thresholds(self._way).among(len(books))
+        if not tokens(question) and not self.by_meaning:
+            limits = NOTHING_TO_FIND
         handbooks = [self._asked(book, question, limits, language, strange) for book in books]
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
