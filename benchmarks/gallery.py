@@ -49,7 +49,7 @@ VIEWS = {
     "stress": ("selective", "differences", "contexts", "instances", "one"),
     "compare": ("organ", "moved", "labels", "costs"),
     "retrieval": ("differences", "where", "missed", "cost"),
-    "judge": ("raters", "again", "dates", "second", "planted", "doubts", "replies", "prompts"),
+    "judge": ("raters", "again", "dates", "second", "planted", "read", "doubts", "replies", "prompts"),
     "trust": ("tests", "raters", "rates", "lists"),
     "runs": ("report", "findings", "datasheet", "manifest"),
     "papers": ("others", "missing", "departures"),

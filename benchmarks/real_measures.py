@@ -41,8 +41,8 @@ class RealDocument:
     contents  pages with the table of contents: their words may be left out or kept
     within    first and last words of a web page's text between its menus; () for PDFs
     sealed    drawn and noted before anything here read it; its figures are pooled on a line of their own
-    opened    read here since it was drawn
-    fresh     sealed, drawn on 28 November from other repositories and makers
+    opened    worked on since it was drawn
+    fresh     sealed, drawn on 28 November from other repositories
     """
 
     file: str

@@ -23,7 +23,7 @@ from annotation.studies.accounts import open_session
 from audit import own_process
 from audit.formatting import MAX_TEXT_LENGTH
 from audit.metrics.question_positions import positions_of
-from audit.own_process import IN_PLACE_BYTES, MAX_SECONDS, TooMuchError, within_limits
+from audit.own_process import IN_PLACE_BYTES, TooMuchError, within_limits
 from audit.store.connection import open_store
 from pages._blinded.session_cookie import NAME
 from tests.browser.conftest import ServerAddress, server
@@ -94,7 +94,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A dashboard on answers made to be read slowly: of q1 longer than can be read, of all but q2 20,000 letters each."""
+    """A dashboard on answers made to be read slowly: of q1 500,000 letters each, of all others but q2 20,000."""
     folder = tmp_path_factory.mktemp("hostile")
     questions = ["q1", "q2", *(f"q{number}" for number in range(3, 3 + len(SLOW)))]
     release = release_from(folder, "\n".join(f"{q} kidney ab=DIVERGENT/high ac=CONTRADICTORY bc=DIVERGENT" for q in questions))
@@ -108,7 +108,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     load(release, folder / "data")
     store = open_label_store(f"sqlite:///{folder / 'data' / 'studies.db'}")
     people(store, "petra", role="pi")
-    people(store, "ana", "ben")
     token = open_session(store, "petra", datetime.now(UTC))
     store.close()
     with server(folder / "data") as address:
@@ -121,11 +120,11 @@ def repeated(piece: str, letters: int, first: int = 0) -> str:
     return "".join(piece.format(number) for number in range(first, first + times))[:letters]
 
 
-async def usual_wait(served: Served, read: Callable[[Visit], Coroutine[Any, Any, None]]) -> tuple[float, int, str]:
+async def usual_wait(served: Served, read: Callable[[Visit], Coroutine[Any, Any, None]]) -> tuple[float, int]:
     """CPU seconds of the server, at the median, from when another visitor asks until they have their page, while one reads.
 
     A machine with nothing else to do takes no longer than that; how long this one takes depends on what else it does. Also how
-    many pages that visitor got, and what the reader saw last.
+    many pages that visitor got.
     """
     async with opened(served.address, {"Cookie": served.petra}) as reader, opened(served.address) as other:
         await reader.rerun(page="question", query="question=q2")
@@ -138,7 +137,7 @@ async def usual_wait(served: Served, read: Callable[[Visit], Coroutine[Any, Any,
             waited.append(served.address.cpu_s() - before)
             await asyncio.sleep(0.5)
         await reading
-        return median(waited), len(waited), reader.text
+        return median(waited), len(waited)
 
 
 @pytest.mark.slow
@@ -148,30 +147,17 @@ def test_while_hostile_answers_are_read_another_visitor_gets_every_page_within_a
             for page in ("question", "answer", "disagreements"):
                 await reader.rerun(page=page, query=f"question=q{number}&handbook=a&other=b&a=a&b=b&list=pairs")
 
-    waited, pages, _ = run(usual_wait(served, read), 400)
+    waited, pages = run(usual_wait(served, read), 400)
     assert pages > 1
     assert waited < OTHERS_S
 
 
 @pytest.mark.slow
-def test_while_a_study_of_hostile_answers_is_previewed_another_visitor_gets_every_page_within_a_second(served: Served) -> None:
-    async def preview(reader: Visit) -> None:
-        await reader.rerun(page="study")
-        await reader.rerun(page="study", button="Preview strata and masking")
-
-    waited, pages, shown = run(usual_wait(served, preview), 400)
-    assert "What is masked" in shown
-    assert pages > 1
-    assert waited < OTHERS_S
-
-
-@pytest.mark.slow
-def test_the_server_answers_others_while_a_hostile_text_is_given_up(served: Served) -> None:
+def test_the_server_answers_others_while_a_long_hostile_text_is_read(served: Served) -> None:
     async def read(reader: Visit) -> None:
         await reader.rerun(page="question", query="question=q1")
 
-    waited, pages, shown = run(usual_wait(served, read), 400)
-    assert f"more than {MAX_SECONDS} seconds" in shown
+    waited, pages = run(usual_wait(served, read), 400)
     assert pages > 1
     assert waited < OTHERS_S
 

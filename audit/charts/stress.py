@@ -111,7 +111,7 @@ def selective_curves(frame: pd.DataFrame, across: str) -> go.Figure:
         colour = QUALITATIVE[index % len(QUALITATIVE)]
         figure.add_scatter(
             x=own["coverage"], y=own["accuracy"], mode="lines+markers+text", name=entry, cliponaxis=False,
-            text=_shares_at_marks(own), textposition="bottom right",
+            text=_shares_at_marks(own), textposition=_beside_marks(own, index),
             textfont={"size": 11, "color": FAINT}, line={"color": colour, "width": 1.5, "dash": "dot"},
             marker={"size": 8, "color": colour, "symbol": SYMBOLS[index % len(SYMBOLS)]},
             error_x=interval_bars(own["coverage"], own["coverage_low"], own["coverage_high"], colour),
@@ -132,6 +132,14 @@ def _shares_at_marks(own: pd.DataFrame) -> list[str]:
     return [f"{together[coverage, accuracy]} %" if is_first else "" for coverage, accuracy, is_first in marks]
 
 
+def _beside_marks(own: pd.DataFrame, index: int) -> list[str]:
+    """Where these texts are: off the edges, and off those of the system before, whose mark may be the same."""
+    above = (own["accuracy"] < NEAR_EDGE) | bool(index % 2)
+    sides = zip(above, own["coverage"] > 1 - NEAR_EDGE, strict=True)
+    return [f"{'top' if is_above else 'bottom'} {'left' if at_the_end else 'right'}" for is_above, at_the_end in sides]
+
+
+NEAR_EDGE = 0.2
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 

@@ -226,7 +226,7 @@ def _stand_in_lines(system: str) -> list[str]:
 def _table_text(table: PrintedTable) -> str:
     head = f"== {table.title}"
     if table.reason:
-        return f"{head}: {len(table.frame):,} figures, none can be computed. {table.reason}"
+        return f"{head}: none of {len(table.frame):,} can be computed. {table.reason}"
     columns = ["title", "published", "own", "verdict", "how"]
     rows = [["figure", "printed", "ours", "verdict", "criterion or reason"], *table.frame[columns].astype(str).values.tolist()]
     return f"{head}\n{text_table(rows)}"

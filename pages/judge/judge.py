@@ -214,12 +214,10 @@ def planted_section(run: Run) -> None:
         st.code(COMMAND, language="bash", wrap_lines=True)
         return
     counts(run, PLANTED_CHANGES_LEAD)
-    judge = _judge(run, frame)
-    own = frame[frame["judge"] == judge]
+    own = frame[frame["judge"] == _judge(run, frame)]
     sections.rows(run, PLANTED, own)
     _instructions(run, own)
     footer(frame, PLANTED.csv, run, PLANTED.metric.name)
-    _by_kind(run, own, judge)
 
 
 def _judge(run: Run, frame: pd.DataFrame) -> str:
@@ -248,8 +246,14 @@ def _instructions(run: Run, own: pd.DataFrame) -> None:
     )
 
 
-def _by_kind(run: Run, own: pd.DataFrame, judge: str) -> None:
+def planted_one_by_one(run: Run) -> None:
     """One kind of change: its variants, the labels before and after, and its items, of which one can be opened."""
+    frame = load(PLANTED.metric, run)
+    if frame.empty:
+        counts(run, PLANTED.empty)
+        return
+    judge = _judge(run, frame)
+    own = frame[frame["judge"] == judge]
     words = {kind: fill(run, KIND_WORDS[kind]) for kind in own["kind"]}
     kind = pick_one("Read the changes of one kind", list(words), "change", default=next(iter(words)), format_func=named_by(words))
     variants = load(planted_changes, run, by=BY_VARIANT, judge=judge)
@@ -336,12 +340,13 @@ def in_short(run: Run) -> None:
 
 VIEWS = {
     "all": "In short", "raters": "Where it errs", "again": "Asked again", "dates": "Over time", "second": "A second judge",
-    "planted": "Planted changes", "doubts": "Labels to doubt", "replies": "Its replies", "prompts": "Its settings",
+    "planted": "Planted changes", "read": "Changes one by one", "doubts": "Labels to doubt",
+    "replies": "Its replies", "prompts": "Its settings",
 }  # fmt: skip
 PARTS: dict[str, tuple[SectionSpec | Callable[[Run], None], ...]] = {
     "all": (in_short,), "raters": (rated_section,), "again": (consistency_section,), "dates": (DRIFT,),
-    "second": (SECOND, BY_BOTH), "planted": (planted_section,), "doubts": (DOUBTED, length_section),
-    "replies": (QUOTES, DIFFERENCES, replies_section), "prompts": (settings_section,),
+    "second": (SECOND, BY_BOTH), "planted": (planted_section,), "read": (planted_one_by_one,),
+    "doubts": (DOUBTED, length_section), "replies": (QUOTES, DIFFERENCES, replies_section), "prompts": (settings_section,),
 }  # fmt: skip
 """What each view draws."""
 

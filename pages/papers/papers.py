@@ -86,7 +86,7 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
         found = load(stored_reproduction, run, paper=str(paper), path=str(run.path), stand_in=stand_in)
         st.info(escaped(STANDS_IN.format(system=stand_in)))
     counts(
-        run, ALIKE, citation=CITATIONS[paper], n=sum(found.verdicts.values()), agree=found.verdicts.get(AGREES, 0),
-        differ=found.verdicts.get(DIFFERS, 0), unknown=found.verdicts.get(UNKNOWN, 0),
+        run, ALIKE, citation=CITATIONS[paper].removesuffix("?"), n=sum(found.verdicts.values()),
+        agree=found.verdicts.get(AGREES, 0), differ=found.verdicts.get(DIFFERS, 0), unknown=found.verdicts.get(UNKNOWN, 0),
     )  # fmt: skip
     DRAWN[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)](run, paper, found)

@@ -81,5 +81,9 @@ def test_who_answers_nothing_has_no_accuracy_and_no_mark():
     ]
     frame = pd.DataFrame(rows)
     ends = {f"{name}_{end}": frame[name] for name in ("coverage", "accuracy") for end in ("low", "high")}
-    (curve,) = selective_curves(frame.assign(**ends), "Signal").data
+    known = frame.assign(**ends)
+    other = known.assign(system_id="b", name="B", accuracy=[0.1, 0.7], coverage=[0.3, 1.0])
+    curve, same = selective_curves(pd.concat([known, other]), "Signal").data
     assert (list(curve.x), list(curve.y), list(curve.text)) == ([1.0], [0.7], ["100 %"])
+    # Off the right edge and off the axis below, and two systems at one place do not write over each other
+    assert (list(curve.textposition), list(same.textposition)) == (["bottom left"], ["top right", "top left"])

@@ -56,6 +56,7 @@ def test_a_release_of_systems_stands_beside_the_printed_tables_and_stays_as_it_w
     assert rows["BLEU-1, Mixtral 8x7B alone"]["verdict"] in ("agrees", "differs")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert rows["BLEU-1, Meditron 70B alone"]["how"] == "No system of this run is 'meditron-70b/closed_book' of the paper."
+    assert "audit systems score RELEASE --bertscore" in rows["BERTScore, Mixtral 8x7B alone"]["how"]
     assert sum(found["verdicts"].values()) == len(rows) == 81
     assert len(found["departures"]) == len(departures(Paper.S2))
 

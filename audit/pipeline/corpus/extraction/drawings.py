@@ -116,7 +116,8 @@ def _is_picture(raw: Any, path: Any) -> bool:
     if raw.FPDFPath_CountSegments(path) <= MAX_PATH:
         return False
     kinds = (raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(path, number)) for number in range(FIRST_SEGMENTS))
-    return 2 * sum(kind == raw.FPDF_SEGMENT_BEZIERTO for kind in kinds) > FIRST_SEGMENTS
+    curves = sum(kind == raw.FPDF_SEGMENT_BEZIERTO for kind in kinds)
+    return 2 * curves > FIRST_SEGMENTS
 
 
 class _Fill(NamedTuple):

@@ -105,6 +105,9 @@ class PageStyles:
     """The styles of a page, by element."""
 
     def __init__(self, root: Any) -> None:
+        # What a reader can open is read as it looks when it is open
+        for element in root.iter("details"):
+            element.set("open", "")
         text = "\n".join(element.text or "" for element in root.iter("style") if _is_for_screens(element))
         self.rules: dict[str, list[Rule]] = {}
         # Most rules of a site are for elements that this page does not have

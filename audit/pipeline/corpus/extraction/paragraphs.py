@@ -52,11 +52,21 @@ def words_inside_lines(lines: Iterable[Line]) -> frozenset[str]:
 
 
 class TableAbove(NamedTuple):
-    """A table that what follows may go on with: the head of its columns, their left and right ends, and its largest type."""
+    """A table that what follows may go on with: the head of its columns, their left and right ends, its largest type, and whether
+    it is the row of its head alone.
+    """
 
     head: Head
     spans: tuple[tuple[float, float], ...]
     size: float
+    is_row: bool = False
+
+    def may_label(self, text: Sequence[Line]) -> bool:
+        """Whether lines are the label of rows that go on below: short, in its first column, in type no larger than its own."""
+        left, right = self.spans[0]
+        inside = all(left - SAME_COLUMN < line.x0 < right and line.size <= self.size for line in text)
+        label = " ".join(line.text for line in text)
+        return inside and len(label) <= MAX_LABEL and not SENTENCE.search(label) and len({line.page for line in text}) == 1
 
     def is_under(self, label: Line) -> bool:
         """Whether a line is over several of its columns, in type no larger than its own: the label of rows, not of a section."""
@@ -87,7 +97,8 @@ def blocks_below(lines: list[Line], wording: Wording, above: TableAbove | None) 
         if not rows:
             text += stretch
             continue
-        if text or (table is above is not None and not above.has_columns(_spans_of(rows))):
+        is_apart = table is above is not None or (table is not None and (text or table.is_row))
+        if (text and not (table and table.may_label(text))) or (table and is_apart and not table.has_columns(_spans_of(rows))):
             table = None
         blocks += text_blocks(text, wording)
         text = []
@@ -95,7 +106,10 @@ def blocks_below(lines: list[Line], wording: Wording, above: TableAbove | None) 
         is_repeated = len(rows) > 1 and firsts[texts_of_row(rows[0], wording)] > 1 and len(set(filter(None, rows[0]))) > 1
         own, head = table_blocks(rows, wording, continued, is_repeated=is_repeated)
         blocks += own
-        table = TableAbove(head, _spans_of(rows), max(line.size for row in rows for cell in row for line in cell))
+        # A row in bold between shades or rules of its own is the head of rows that have none
+        is_row = len(rows) == 1 and all(cell and all(line.bold for line in cell) for cell in rows[0])
+        head = Head(texts_of_row(rows[0], wording)) if is_row else head
+        table = TableAbove(head, _spans_of(rows), max(line.size for row in rows for cell in row for line in cell), is_row)
     blocks += text_blocks(text, wording)
     return blocks, None if text else table
 

@@ -265,3 +265,11 @@ def test_boxes_of_one_kind_below_a_colon_are_its_items() -> None:
     assert "Call us if you notice:\n1. Redness around it\n2. Pus around it" in outline(numbered)["Wound"]
     # Boxes that lead to other pages are a menu
     assert "Call us" not in " ".join(quoted(page.replace("<i></i>", "<a href=/pus>more</a>")))
+
+
+def test_what_opens_is_read_as_it_looks_when_it_is_open() -> None:
+    style = "<style>.qa details>div {opacity: 0} .qa details[open]>div {opacity: 1} .old {opacity: 0}</style>"
+    answer = "<details><summary>May I drive?</summary><div><p>Do not drive for a week.</p></div></details>"
+    page = f"<html><head>{style}</head><body><div class=qa>{answer}</div>{REST}<p class=old>Drive at once.</p></body></html>"
+    assert outline(page)["May I drive?"] == "Do not drive for a week."
+    assert "Drive at once" not in str(read_html(page).blocks)

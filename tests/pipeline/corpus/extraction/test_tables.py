@@ -435,3 +435,11 @@ def test_a_head_above_figures_may_leave_the_column_between_them_empty(tmp_path):
     rows += [["Higher", "from 140", "or", "from 90"], ["Severe", "above 180", "or", "above 120"]]
     text = text_of(tmp_path, table(rows, widths=(100, 100, 60, 100)))
     assert "Pressure: High | Upper: 130 to 139 | or | Lower: 80 to 89" in text
+
+
+def test_a_bold_row_with_a_shade_of_its_own_is_the_head_of_the_rows_below(tmp_path):
+    shade = [("BACKGROUND", (0, 0), (-1, -1), colors.lightgrey), ("LINEAFTER", (0, 0), (0, 0), 1, colors.black)]
+    head = Table([[Paragraph(text, BODY) for text in bold("Stage", "Alive after")]], colWidths=(140, 140), style=shade)
+    rows = Table([["Localized", "92%"], ["Regional", "67%"], ["Distant", "15%"]], colWidths=(140, 140))
+    said = [f"Stage: {stage} | Alive after: {share}" for stage, share in rows._cellvalues]
+    assert text_of(tmp_path, head, rows).splitlines()[-3:] == said
