@@ -172,6 +172,7 @@ class Figures:
     cached: int
     written: int
     answered_twice: int
+    answered: int
 
 
 def figures(journal: Path) -> Figures:
@@ -184,7 +185,7 @@ def figures(journal: Path) -> Figures:
     answered = [key for key, outcome, _ in replies if outcome == "answered"]
     return Figures(
         len({key for key, _, _ in replies}), len(replies), *(sum(usage.get(name, 0) for usage in usages) for name in (
-            "prompt_tokens", "cached_tokens", "completion_tokens")), len(answered) - len(set(answered)),
+            "prompt_tokens", "cached_tokens", "completion_tokens")), len(answered) - len(set(answered)), len(set(answered)),
     )  # fmt: skip
 
 
@@ -247,7 +248,7 @@ def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> None:
     ours = {**environment(), "AUDIT_DATA_DIR": str(bench.work / "data"), **endpoint_of(server, bench.name, 2)}
     command = subprocess.Popen(words, env=ours, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + limit_s
-    while command.poll() is None and time.monotonic() < end and not (journal.is_file() and figures(journal).keys >= 2):
+    while command.poll() is None and time.monotonic() < end and not (journal.is_file() and figures(journal).answered >= 2):
         time.sleep(0.2)
     server.kill()
     _, said = command.communicate(timeout=limit_s)
@@ -258,7 +259,7 @@ def killed(bench: Bench, server: Server, again: Callable[[], Server]) -> None:
     whole = figures(journal)
     if whole.answered_twice:
         bench.fault(f"killed: {whole.answered_twice} calls were answered twice")
-    bench.asked(KILLED, journal, ran, unread_of(ran.record), f"{stored.keys} replies were kept")
+    bench.asked(KILLED, journal, ran, unread_of(ran.record), f"{stored.answered} replies were kept")
 
 
 def others(bench: Bench, server: dict[str, str]) -> None:
