@@ -176,6 +176,6 @@ def clustered_kappa_interval(tables: Values, *, ordered: bool = False, read: Val
     total = tables.sum(axis=0)
     influence = np.square(cohen_kappa(total - tables, ordered=ordered) - cohen_kappa(total, ordered=ordered))
     spread = 1 / effective_number(np.nansum(influence), np.nansum(influence**2)) - 1 / len(tables)
-    units = min(2 / max(spread, ROUNDING_ERROR), len(tables))
+    units = min(2 / max(float(spread), ROUNDING_ERROR), len(tables))
     low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0), ordered=ordered)[None, :], [units])
     return float(low[0]), float(high[0])

@@ -235,7 +235,7 @@ class ClosestPassages:
     def relative(self, best: Scores) -> Scores:
         """The scores of passages: their similarities less what is usual among them."""
         by_chance = BY_CHANCE * np.log(np.clip(best.size, USUAL_COUNT, MOST_COUNT) / USUAL_COUNT)
-        return best - USUAL_SHARE * self._usual(best) - by_chance
+        return np.asarray(best - USUAL_SHARE * self._usual(best) - by_chance)
 
     def _of_passages(self, scores: Scores) -> Scores:
         """One number for each passage: its own, or that of its best statement. `scores`: the passages', then the statements'."""

@@ -117,7 +117,7 @@ def _is_picture(raw: Any, path: Any) -> bool:
         return False
     kinds = (raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(path, number)) for number in range(FIRST_SEGMENTS))
     curves = sum(kind == raw.FPDF_SEGMENT_BEZIERTO for kind in kinds)
-    return 2 * curves > FIRST_SEGMENTS
+    return bool(2 * curves > FIRST_SEGMENTS)
 
 
 class _Fill(NamedTuple):
