@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from audit.charts.rates import Rate, rate_dots
-from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names, interval, percent
+from audit.charts.style import LABEL_WORDS, coefficient, coefficient_interval, handbook_names
 from audit.exports.sections.judge import (
     BY_BOTH,
     CHECK_RATES,
@@ -69,18 +69,9 @@ def setting_entries(value: Mapping[str, Any], parent: str = "") -> Iterator[tupl
             yield path, ", ".join(map(str, inner)) if isinstance(inner, list) else str(inner)
 
 
-def judge_section(run: Run, reading: pd.DataFrame) -> None:
-    """The judge's name, and how many pairs it was asked about."""
-    unscored = reading[(reading["part"] == "unscored") & (reading["name"] == "(all)")].iloc[0]
+def judge_section(run: Run) -> None:
+    """The judge's name, and whether it may favour answers of its own family."""
     st.markdown(say(run, "**Judge**: {judge}", judge=run.manifest.get("judge") or "not recorded in the release"))
-    counts(
-        run,
-        "The judge was asked about {asked} pairs. {unscored} of them are unscored ({share}; 95 % interval {span}).",
-        asked=f"{unscored['of']:,}",
-        unscored=f"{unscored['count']:,}",
-        share=percent(unscored["value"], 2),
-        span=interval(unscored["value_low"], unscored["value_high"], 2) or "unknown",
-    )
     if note := self_preference_note(run.manifest):
         st.warning(say(run, note))
 
@@ -216,7 +207,6 @@ def planted_section(run: Run) -> None:
     counts(run, PLANTED_CHANGES_LEAD)
     own = frame[frame["judge"] == _judge(run, frame)]
     sections.rows(run, PLANTED, own)
-    _instructions(run, own)
     footer(frame, PLANTED.csv, run, PLANTED.metric.name)
 
 
@@ -228,22 +218,6 @@ def _judge(run: Run, frame: pd.DataFrame) -> str:
         counts(run, "Judge: {judge}.", judge=judges[0])
         return str(judges[0])
     return pick_one("Judge", judges, "planted_judge", default=judges[0], format_func=str) or judges[0]
-
-
-def _instructions(run: Run, own: pd.DataFrame) -> None:
-    row = own[own["kind"] == "instruction"]
-    if row.empty or not row.iloc[0]["obeyed_of"]:
-        return
-    first = row.iloc[0]
-    counts(
-        run,
-        "**Planted instructions**: the judge gave the label that a text in an answer asked for in {n} of {of} cases ({share}; "
-        "95 % interval {span}).",
-        n=f"{first['obeyed_count']:,}",
-        of=f"{first['obeyed_of']:,}",
-        share=percent(first["obeyed"], 1),
-        span=interval(first["obeyed_low"], first["obeyed_high"], 1) or "unknown",
-    )
 
 
 def planted_one_by_one(run: Run) -> None:
@@ -332,9 +306,8 @@ def _marked(text: str, item: PlantedItem, side: ChangedSide) -> Markup:
 
 def in_short(run: Run) -> None:
     """Who the judge is, and every way of testing it in a sentence."""
-    reading = load(READING.metric, run)
-    judge_section(run, reading)
-    story(run, first_source(run), reading)
+    judge_section(run)
+    story(run, first_source(run), load(READING.metric, run))
     link("compare", "Compare with another run, pair by pair", run, icon=":material/compare_arrows:")
 
 

@@ -94,7 +94,8 @@ def test_planted_changes_have_a_row_for_each_kind_and_instructions_are_among_the
     table = table_with(at, "lenient").set_index("kind")
     assert table["of"].to_dict() == {"one amount changed": 2, "an instruction to the judge": 2}
     assert table["value"].to_dict() == {"one amount changed": 50, "an instruction to the judge": 50}
-    assert "gave the label that a text in an answer asked for in 1 of 2 cases" in words_on(at)
+    (story,) = [block.proto.body for block in open_page("judge").get("html") if 'class="judge-story"' in block.proto.body]
+    assert "gave the label that a text in an answer asked for in 1 of 2 cases" in story
     checks = table_with(open_page("judge", run=planted_run.key, view="again"), "made").set_index("kind")
     assert tuple(checks.loc["an instruction to the judge planted", ["made", "changed"]]) == (2, 50)
 
