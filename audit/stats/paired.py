@@ -163,7 +163,7 @@ def clustered_kappa_interval(tables: Values, *, ordered: bool = False, read: Val
     replicates are too alike, so the tails are those of as many questions as the variance has degrees of freedom: twice its
     square over the variance of the squared influences (Satterthwaite 1946, Biometrics Bull. 2), a question's influence being
     how kappa changes without it. NaN where verdicts differ on fewer than MIN_QUESTIONS questions, agree on fewer than that, or
-    agree on one label only.
+    agree on one label only, or where no question changes kappa.
     """
     seen = tables if read is None else read
     agreed, labels = np.trace(seen, axis1=-2, axis2=-1), np.diagonal(seen.sum(axis=0))
@@ -175,7 +175,9 @@ def clustered_kappa_interval(tables: Values, *, ordered: bool = False, read: Val
     replicates = np.moveaxis(tables, 0, -1) @ draws(len(tables), stream=0)
     total = tables.sum(axis=0)
     influence = np.square(cohen_kappa(total - tables, ordered=ordered) - cohen_kappa(total, ordered=ordered))
-    spread = 1 / effective_number(np.nansum(influence), np.nansum(influence**2)) - 1 / len(tables)
-    units = min(2 / max(float(spread), ROUNDING_ERROR), len(tables))
+    deciding = float(effective_number(np.nansum(influence), np.nansum(influence**2)))
+    if not deciding:  # all questions are alike
+        return np.nan, np.nan
+    units = min(2 / max(1 / deciding - 1 / len(tables), ROUNDING_ERROR), len(tables))
     low, high = percentiles(cohen_kappa(np.moveaxis(replicates, -1, 0), ordered=ordered)[None, :], [units])
     return float(low[0]), float(high[0])

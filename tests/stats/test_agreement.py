@@ -164,11 +164,12 @@ def test_where_a_few_questions_decide_kappa_its_interval_is_wider():
 
 
 def test_a_kappa_of_estimated_tables_is_known_only_where_enough_questions_were_read():
-    tables, read = np.full((20, 2, 2), 1.0) + np.eye(2), np.zeros((20, 2, 2))
+    tables, read = 1 + np.arange(1.0, 21)[:, None, None] * np.eye(2), np.zeros((20, 2, 2))
     read[:4] = 1
     assert np.isnan(clustered_kappa_interval(tables, read=read)).all()
     read[:5] = 1
     assert np.isfinite(clustered_kappa_interval(tables, read=read)).all()
+    assert np.isnan(clustered_kappa_interval(np.full((20, 2, 2), 1.0) + np.eye(2), read=read)).all(), "no question changes it"
 
 
 def test_kappa_is_known_however_rarely_another_label_was_given():
