@@ -21,8 +21,8 @@ BASIS = (
     "Corrected by {who} of {n} pairs over all pairs of the run{note}; for these pairs alone, the interval is {own}."
 )
 JUDGE_ALONE = (
-    "In **{share}** of pairs where both {handbooks} should answer and do, the advice differs, as this judge labels; how far the "
-    "judge errs is not known here."
+    "In **{share}** of pairs where both {handbooks} should answer and do, the advice differs, as this judge labels; no ratings "
+    "show how far it errs."
 )
 
 

@@ -228,6 +228,12 @@ class Recorder:
     def download_all(self, page: Page) -> None:
         if page.get_by_text(NO_SUCH_PAGE).count():
             page.keyboard.press("Escape")
+        for tab in page.get_by_role("tab", name="Download", exact=True).all():
+            tab.click()
+            settled(page)
+        for folded in page.locator("summary:has-text('Every coefficient')").all():
+            folded.click()
+            settled(page)
         for button in page.get_by_test_id("stDownloadButton").get_by_role("button").all():
             if button.is_visible() and button.is_enabled():
                 with settled(page).expect_download(timeout=BUILD_TIMEOUT_MS) as waiting:

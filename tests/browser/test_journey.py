@@ -252,7 +252,8 @@ def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -
     page = institutes.open()
     expect(page.get_by_text("In 6.5 % of pairs where both institutes answer (4.2 to 10.9 %)")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by the labels of raters .* of 148 pairs"))).to_be_visible()
-    with institutes.go_to(page, "/centers").expect_download() as saving:
+    institutes.go_to(page, "/centers").get_by_role("tab", name="Chart").first.click()
+    with page.expect_download() as saving:
         page.get_by_role("button", name="Download plot").first.dispatch_event("click")
     # A saved figure brings no font with it, and here the page's is missing
     page.set_content(saving.value.path().read_text(encoding="utf-8"))
