@@ -34,7 +34,7 @@ MIN_ITEMS = 10
 """A figure based on fewer items, or known no better than from fewer independent ones, is marked as too small."""
 SKEWED = 0.75
 SKEWED_NOTE = (
-    "nearly all items have one label: in simulated samples of 50 to 400 items such intervals contained the truth in 77 to 93 %"
+    "nearly all items have one label: in simulated samples of 50 to 400 items such intervals contained the truth in 76 to 93 %"
 )
 EXACT = "exact: every pair of the run that the judge calls so is rated"
 
