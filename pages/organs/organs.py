@@ -15,11 +15,11 @@ from pages._shared.disputed_share import disputed_share
 from pages._shared.explore import RowFilter, corrected_groups, rates_frame
 from pages._shared.findings import MOST_DISAGREEMENT, NONE_STANDS_OUT, rate_finding
 from pages._shared.found_states import UNLABELLED, shown_rates, shown_titles, where_silence_is, without_labels
-from pages._shared.label_bars import label_bars
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.widgets import counts, say
+from pages.organs.label_bars import label_bars
 
 ALL = "(all)"
 FEW = ("r_div", "pct_any_div", "r_abs", "questions")

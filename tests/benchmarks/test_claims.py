@@ -16,7 +16,7 @@ def test_the_sentence_stands_in_its_document_with_the_figure(name: str):
     claim = CLAIMS[name]
     assert claim.stands, f"{claim.document} no longer says: {claim.sentence}. Correct benchmarks/claims.toml, or the document."
     stated = [float(number.replace(",", "")) for number in re.findall(r"[\d,]*\.?\d+", claim.sentence)]
-    in_words = {0.05: "one in twenty", 0.77: "77"}
+    in_words = {0.05: "one in twenty", 0.76: "76"}
     said = any(abs(number - claim.figure) < 1e-9 for number in stated)
     assert said or claim.figure in in_words or _within(stated, claim), f"{claim.figure} is not in the sentence"
 

@@ -14,7 +14,7 @@ AXIS = ".js-plotly-plot .ytick text"
 
 
 def test_a_chart_follows_when_the_system_switches_to_dark_mode(demo: Dashboard) -> None:
-    page = demo.open("/organs")
+    page = demo.open("/themes?view=bars")
     axis_label = page.locator(AXIS).first
     expect(axis_label).to_have_css("fill", "rgb(49, 51, 63)")
     page.emulate_media(color_scheme="dark")

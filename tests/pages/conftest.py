@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 from streamlit.testing.v1 import AppTest
 
 from audit.settings import Settings
@@ -67,6 +68,12 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data folder that the dashboard reads."""
     monkeypatch.setenv("AUDIT_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "data"
+
+
+@pytest.fixture
+def every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages draw each tab, as if somebody had opened it."""
+    monkeypatch.setattr(TabContainer, "open", property(lambda _: True, lambda *_: None))
 
 
 @pytest.fixture(scope="session")

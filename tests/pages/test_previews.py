@@ -52,6 +52,7 @@ def test_a_comparison_with_a_preview_names_the_run_that_is_one(load_run, open_pa
     assert BOTH in warnings[0]
 
 
+@pytest.mark.usefixtures("every_tab")
 @pytest.mark.parametrize(("manifest", "notice"), [(UNREAD, BOTH), (MODELS, "")])
 def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run, open_page, monkeypatch):
     noticed: dict[str, set[str]] = {"chart": set(), "csv": set()}

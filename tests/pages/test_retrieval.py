@@ -72,6 +72,7 @@ def test_the_name_of_a_strategy_is_not_markdown(tried: Tried, open_page: Open) -
     assert "[y](http" not in "\n".join(str(header.value) for header in at.header)
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_configurations_are_drawn_one_comparison_at_a_time(tmp_path: Path, data_dir: Path, open_page: Open) -> None:
     folder = release_from(tmp_path / "releases", TABLE, HANDBOOKS)
     names = {"components": ("hybrid, full", "without reranking"), "passages": ("5 passages", "1 passage")}

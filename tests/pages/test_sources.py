@@ -31,6 +31,7 @@ def load_routes(data_dir: Path, tmp_path: Path) -> LoadRoutes:
     return loader
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_measures_dominance_and_budgets_have_their_counts(load_routes: LoadRoutes, open_page: Open) -> None:
     load_routes()
     at = open_page("sources")

@@ -10,6 +10,7 @@ from pages._shared.doors import BROWSING, SYSTEMS
 from pages._shared.navigation import is_listed
 from tests.pages.conftest import LoadSystems, Open, lists, words_on
 
+pytestmark = pytest.mark.usefixtures("every_tab")
 SYSTEM_PAGES = [tab.script for tab in BROWSING.values() if tab.needs == SYSTEMS]
 
 

@@ -158,7 +158,7 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
     words = words_on(at)
     assert "Part of **Food *and* drink**" in words
     assert "salt, sodium" in words
-    assert "2** pairs with 1 divergence topics, on 2 questions" in words
+    assert "2** pairs with 1 divergence topic, on 2 questions" in words
     assert "100.0 % of all disagreement" in words
     tables = [table.value for table in lists(at)]
     assert list(tables[0]["topic"]) == ["topic of ab"]
@@ -179,7 +179,7 @@ def test_disagreements_like_no_other_can_be_opened_too(run, data_dir, open_page)
     write_taxonomy(without_parent, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
     at = open_page("theme", theme="-1")
     assert not at.exception
-    assert "2** pairs with 1 divergence topics" in words_on(at)
+    assert "2** pairs with 1 divergence topic" in words_on(at)
 
 
 def test_a_link_to_an_unknown_theme_opens_the_most_serious_one_with_a_warning(themed, open_page):

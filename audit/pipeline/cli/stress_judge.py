@@ -91,7 +91,7 @@ def _ask_model(
     arguments: argparse.Namespace, settings: Settings, target: PlantedTarget, changes: PlantedChanges, earlier: dict[Any, Any]
 ) -> int:
     # The journal is named after it, so it is next to the release and not a part of it
-    arguments.out = target.folder.with_name(f"{target.folder.name}.planted")
+    arguments.out, arguments.release = target.folder.with_name(f"{target.folder.name}.planted"), target.folder
     prompt = load_prompts(arguments.templates)[arguments.protocol]
     task, summary = planted_task(prompt, model_for(arguments, settings), changes.items), Summary(WORDS)
 

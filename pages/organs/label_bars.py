@@ -34,7 +34,7 @@ def label_bars(names: Sequence[str], frame: pd.DataFrame, labels: Sequence[str],
     bars = [(display_name(name), round(sum(row)), _parts(row, labels)) for name, row in zip(names, counts, strict=True)]
     key = [(LABEL_WORDS[label], light_dark(LABEL_COLOURS[label])) for label in labels]
     st.html(CSS)
-    st.html(rendered("_shared/label_bars.html", bars=bars, key=key, population=population))
+    st.html(rendered("organs/label_bars.html", bars=bars, key=key, population=population))
 
 
 def _parts(row: Sequence[float], labels: Sequence[str]) -> list[BarPart]:
