@@ -6,8 +6,9 @@ import pandas as pd
 
 from audit.vocabulary import Label
 from pages._blinded.templates import rendered
-from pages._shared import label_bars, pair_list
+from pages._shared import pair_list
 from pages.handbook.profile import profile_rows
+from pages.organs import label_bars
 
 
 def test_a_bar_has_a_part_for_each_label_that_a_row_has_and_says_it_to_a_screen_reader(monkeypatch):
