@@ -53,7 +53,7 @@ class CompressedFiles:
             body = await run_in_threadpool(_compressed, path)
             await Response(body, media_type=TYPES[path.suffix], headers=ZIPPED)(scope, receive, send)
         else:
-            await Response(path.read_bytes(), media_type="font/woff2", headers=KEPT)(scope, receive, send)
+            await Response(await run_in_threadpool(path.read_bytes), media_type="font/woff2", headers=KEPT)(scope, receive, send)
 
 
 def _takes_gzip(headers: Headers) -> bool:
