@@ -89,7 +89,7 @@ def headline(run: Run, source: RatingSource) -> None:
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
     account = current_account()
     if rate is not None and source.study_id and account is not None and account.role is Role.PI:
-        link("studies/prevalence", NARROWER, run, icon=":material/add_chart:", study=source.study_id)
+        link("studies/prevalence", NARROWER, run, icon=":material/tune:", study=source.study_id)
 
 
 def raters(run: Run, source: RatingSource) -> None:

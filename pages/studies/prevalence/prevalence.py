@@ -74,8 +74,8 @@ PLANNED = (
 HALVED = 2.0
 NARROW_HELP = "How far the interval reaches to either side. Filled in: half of what it is now."
 NARROWED = (
-    "The interval of *{label}* reaches {present:.1f} percentage points to either side of its share, once the study is complete. "
-    "For {points:.1f} points, **{items:,} more items** are needed."
+    "The interval of the share of {label}, among all pairs of the run, reaches {present:.1f} percentage points to either side"
+    "{when}. For {points:.1f} points, **{items:,} more items** are needed."
 )
 TRUTH = (
     "What counts as true here is the label that annotators agree on or an adjudicator decided. Where all of them are wrong "
@@ -128,11 +128,20 @@ def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame, kind: 
     rows["note"] = [NOTES.get(method, note) for note, method in zip(rows["note"], order, strict=True)]
     share = Rate("value", "Share of the run", "n", "rated items")
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
-    chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
+    chart(
+        rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]),
+        "methods",
+        f"Share of {pairs_called(label)} in the run, by method",
+    )
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
     exported = with_population_column(shares, METHODS_TABLE.population, kind)
     csv_button(exported, "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
+
+
+def pairs_called(label: str) -> str:
+    """The pairs of a row of `ROWS`, in a sentence."""
+    return "pairs that disagree" if label == DISAGREES else f"{label.lower()} pairs"
 
 
 def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str, usual: pd.DataFrame) -> None:
@@ -146,10 +155,10 @@ def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str,
         "Half-width of the interval, in percentage points", 0.1, 20.0, half, 0.1, key=f"half_width_{label}", help=NARROW_HELP
     )
     needed = sample_size_plan(ratings, points / 100, label, human)
+    more, when = int(needed["more"].sum()), " once the study is complete" if ratings.live else ""
     if not math.isnan(present):
-        st.markdown(NARROWED.format(label=label.lower(), present=present, points=points, items=int(needed["more"].sum())))
+        st.markdown(NARROWED.format(label=pairs_called(label), present=present, points=points, items=more, when=when))
     table(needed, "plan", PLAN_TABLE.named("stratum", "pairs", "rated", "wanted", "more"))
-    more = int(needed["more"].sum())
     st.caption(f"Each item is rated by {study.ratings_per_item} annotators. {PLANNED if more else ''}")
     if more and set(needed["stratum"]) <= set(map(str, LABELS)) and st.button("Draw them as a further study", key="further"):
         _fill_new_study(study, pooled, dict(zip(needed["stratum"], needed["more"], strict=True)))
