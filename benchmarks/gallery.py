@@ -2,8 +2,9 @@
 
     python -m benchmarks.gallery --out DIR [--against DIR] [--worlds NAME ...] [--only PAGE ...] [--widths N ...] [--schemes ...]
 
-A world is a data folder: the demo, its studies as each role sees them, the NIH release (where it is beside the checkout), the
-tenancy example, a store without a run, a run without handbooks, and the demo with names of 200 letters or from right to left.
+A world is a data folder: the demo, the NIH release (where it is beside the checkout), the tenancy example, a store without a run,
+a run without handbooks, and the demo with names of 200 letters or from right to left. Each has people of every role, and a study
+that waits for decisions where its run has something to rate.
 Each page is opened once and then drawn at each width, light and dark. DIR gets a picture of each (WORLD/PAGE-WIDTH-SCHEME.png),
 `findings.json` and `index.html`, which shows all of them. Found by script: what overflows, overlaps, is cut, covered, too small
 to touch, has too little contrast, what axe-core calls serious, and each page's height. With --against, pictures whose pixels
@@ -13,6 +14,7 @@ differ from those of another gallery are listed, and the difference is drawn. Wo
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -29,9 +31,20 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Page, sync_playwright
 
-from pages._shared.doors import BROWSING, LABELLING_DOORS, MY_ACCOUNT, SIGN_IN, STUDIES
+from annotation.label_store.assignments import Choice, next_task
+from annotation.label_store.engine import LabelStore, open_label_store
+from annotation.label_store.ratings import NewRating, submit_rating
+from annotation.label_store.studies import StudyState, advance_study, find_study
+from annotation.studies.head_to_head import HeadToHeadPlan, draw_head_to_head_study, systems_in
+from annotation.studies.sample_plan import SamplePlan
+from annotation.studies.sampling import draw_study
+from audit.settings import Settings
+from audit.store.runs import Run, list_runs
+from audit.vocabulary import LABELS, Significance
+from pages._shared.doors import BROWSING, LABELLING_DOORS, MY_ACCOUNT, OWNER_PAGES, SIGN_IN, STUDIES
 from tests.browser.conftest import FLAGS, Dashboard, server, settled, signed_in_as
 from tests.browser.faults import Fault, faults
+from tests.support.studies import NOW, PASSWORD, people
 
 ROOT = Path(__file__).resolve().parents[1]
 NIH = ROOT.parent / "shared" / "data" / "nih_release"
@@ -62,11 +75,11 @@ MORE_STATES = (
     "ask?ask=Can+I+drink+alcohol%3F", "nopage",
 )  # fmt: skip
 ROLES = {
-    "petra": (*(tab.script for tab in STUDIES.tabs), MY_ACCOUNT.script),
+    "petra": (*(tab.script for tab in STUDIES.tabs), MY_ACCOUNT.script, *OWNER_PAGES),
     "ana": (*(door.tabs[0].script for door in LABELLING_DOORS[:2]), "studies/protocol"),
     "ada": ("studies/adjudicate", "studies/agreement"),
 }
-"""The demo's people, and the pages that each has for itself."""
+"""The people of a world, and the pages that each has for itself."""
 CHANGED_LEVEL, CHANGED_SHARE = 16, 0.0005
 """How far a channel of a pixel must differ, of 255, and how many pixels, until a picture counts as changed."""
 
@@ -104,6 +117,53 @@ def make_demo(folder: Path) -> None:
     audit(folder, "demo", "--no-serve")
     told = audit(folder, "demo", "--no-serve", "--studies")
     (folder / "passwords.json").write_text(json.dumps(dict(re.findall(r"(\w+) +password (\S+)", told))), encoding="utf-8")
+
+
+def staffed(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    """The same world with people of every role and, where its run has something to rate, a study of two of them."""
+
+    def make_with_people(folder: Path) -> None:
+        make(folder)
+        settings = Settings(data_dir=folder)
+        store = open_label_store(settings.studies_url)
+        roles = {"annotator": ("ana", "ben"), "adjudicator": ("ada",), "pi": ("petra",)}
+        names = [name for role, own in roles.items() for name in people(store, *own, role=role)]
+        for run in list_runs(settings.store_dir)[:1]:
+            rated_study(store, run)
+        store.close()
+        (folder / "passwords.json").write_text(json.dumps(dict.fromkeys(names, PASSWORD)), encoding="utf-8")
+
+    return make_with_people
+
+
+def rated_study(store: LabelStore, run: Run) -> None:
+    """A study of pairs, or else of systems, that two people have rated; in another one they have rated a part."""
+    if not (run.has_pairs or run.has_systems):
+        return
+    for study_id, rated in (("part-rated", 5), ("rated", 1_000)):
+        named = {"study_id": study_id, "title": f"{run.title}, {study_id}", "annotators": ("ana", "ben"), "now": NOW}
+        if run.has_pairs:
+            draw_study(store, run, SamplePlan(seed=7, per_label=dict.fromkeys(LABELS, 4), calibration=2, repeats=2), **named)
+        else:
+            systems = tuple(systems_in(run))[:2]
+            draw_head_to_head_study(store, run, HeadToHeadPlan(seed=7, systems=systems, questions=12, calibration=2), **named)
+        for state, most in ((StudyState.CALIBRATION, 1_000), (StudyState.LABELLING, rated)):
+            for annotator, step in (("ana", 1), ("ben", 2)):
+                rate(store, study_id, annotator, step, most)
+            if (state, study_id) != (StudyState.LABELLING, "part-rated"):
+                with store.begin() as tx:
+                    advance_study(tx, study_id, state, NOW)
+
+
+def rate(store: LabelStore, study_id: str, annotator: str, step: int, most: int) -> None:
+    """Rate the next items, `most` at most: the labels one after another, in steps of `step`."""
+    scheme = find_study(store, study_id).scheme
+    for label in itertools.islice(itertools.cycle(scheme.words[::step]), most):
+        task = next_task(store, study_id, annotator, NOW, "gallery")
+        if task is None:
+            return
+        choice = Choice(label, Significance.MEDIUM if label in scheme.graded else None)
+        submit_rating(store, annotator, NewRating(task.assignment_id, choice, task.assignment_id), NOW)
 
 
 def make_tenancy(folder: Path) -> None:
@@ -152,12 +212,12 @@ def right_to_left(name: str) -> str:
 
 WORLDS: dict[str, Callable[[Path], object]] = {
     "demo": make_demo,
-    "nih": lambda folder: audit(folder, "load", str(NIH)),
-    "tenancy": make_tenancy,
-    "empty": lambda folder: folder.mkdir(exist_ok=True),
-    "no_handbooks": make_without_handbooks,
-    "long_names": renamed(long),
-    "right_to_left": renamed(right_to_left),
+    "nih": staffed(lambda folder: audit(folder, "load", str(NIH))),
+    "tenancy": staffed(make_tenancy),
+    "empty": staffed(lambda folder: folder.mkdir(exist_ok=True)),
+    "no_handbooks": staffed(make_without_handbooks),
+    "long_names": staffed(renamed(long)),
+    "right_to_left": staffed(renamed(right_to_left)),
 }
 NEEDS = {"nih": NIH, "no_handbooks": CONSUMER_HEALTH}
 """Data beside the checkout that a world is made of."""
@@ -169,15 +229,16 @@ def states(world: str) -> Iterator[tuple[str, str]]:
     views = (f"{page}?view={view}" for page, names in shown.items() for view in names)
     yield from (("", "" if page == "start" else page) for page in (*BROWSING, *views, *MORE_STATES))
     yield "", SIGN_IN.script.removeprefix("studies/")
-    if world == "demo":
-        yield from ((name, page.removeprefix("studies/")) for name, pages in ROLES.items() for page in pages)
+    yield from ((name, page.removeprefix("studies/")) for name, pages in ROLES.items() for page in pages)
 
 
 # -- Pictures ----------------------------------------------------------------------------------------------------------
 
 
-def photographed(dashboard: Dashboard, page: Page, world: str, path: str, arguments: argparse.Namespace) -> Iterator[Picture]:
-    """One page at each width, light and dark: its pictures, written below `--out`."""
+def photographed(
+    dashboard: Dashboard, page: Page, world: str, name: str, path: str, arguments: argparse.Namespace
+) -> Iterator[Picture]:
+    """One page as `name` sees it at each width, light and dark: its pictures, written below `--out`."""
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(color_scheme="light")
     dashboard.visit(page, f"/{path}")
@@ -189,7 +250,9 @@ def photographed(dashboard: Dashboard, page: Page, world: str, path: str, argume
             height = int(settled(page).evaluate("document.querySelector('.stMainBlockContainer')?.scrollHeight ?? 0"))
             page.set_viewport_size({"width": width, "height": max(800, min(TALLEST, height))})
             page.wait_for_timeout(DRAWN_MS // 2)
-            picture = Picture(world, path, width, scheme, height, faults(settled(page), axe=scheme == "light"))
+            picture = Picture(
+                world, f"{name} {path}".strip(), width, scheme, height, faults(settled(page), axe=scheme == "light")
+            )
             (arguments.out / picture.file).parent.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=arguments.out / picture.file)
             yield picture
@@ -211,7 +274,7 @@ def of_world(world: str, folder: Path, arguments: argparse.Namespace) -> Iterato
                 if name:
                     signed_in_as(dashboard, name, dashboard.visit(pages[name], "/sign_in"), passwords[name])
             try:
-                yield from photographed(dashboard, pages[name], world, path, arguments)
+                yield from photographed(dashboard, pages[name], world, name, path, arguments)
             except BrowserError as error:
                 yield Picture(world, path, 0, "", 0, [("broken", str(error)[:200])])
         chromium.close()

@@ -81,7 +81,9 @@ def difference_dots(frame: pd.DataFrame, by: str, titles: Mapping[str, str], cal
         hover = [_difference_hover(row, names[row[by]], title) for row in rows]
         figure.add_trace(_dots(rows, "change", hover, fills), **_place(number))
         limit = 1.15 * max(map(abs, _known(rows, "change", "change_low", "change_high")), default=0.0) or 1.0
-        tick, digits = limit / 1.5, decimals(limit)
+        digits = -math.floor(math.log10(limit / 1.5))
+        tick = math.floor(limit / 1.5 * 10**digits) / 10**digits  # one figure, rounded down: a tick outside would not be drawn
+        digits = max(digits, 0)
         ticks = {"tickvals": [-tick, 0, tick], "ticktext": [signed(-tick, digits), "0", signed(tick, digits)]}
         set_axes(figure, figure.select_xaxes(**_place(number)), {"range": [-limit, limit], **ticks})
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, **_place(number))

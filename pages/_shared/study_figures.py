@@ -57,8 +57,8 @@ def pick_study_or_stop(*schemes: Scheme) -> Study:
     listed = studies_of_adjudicator(label_store(), account.username) if account and adjudicates else list_studies(label_store())
     studies = {study.study_id: study for study in listed if study.scheme in schemes}
     if not studies:
-        of_pairs = "There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet."
-        st.info(NOTHING_TO_ADJUDICATE if adjudicates else of_pairs)
+        missing = "There is no study yet." if len(schemes) > 1 else "There is no study of pairs yet."
+        st.info(NOTHING_TO_ADJUDICATE if adjudicates else f"{missing} A new one is drawn on *Progress*.")
         st.stop()
     chosen = pick_study(studies)
     synthetic_notice(chosen)

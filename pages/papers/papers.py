@@ -30,6 +30,12 @@ ALIKE = (
 )
 
 
+def papers_of(run: Run) -> list[str]:
+    """All papers, those first whose kind of data the run has."""
+    has = {Paper.S0: run.has_pairs, Paper.S1: run.has_routes, Paper.S2: run.has_systems, Paper.S3: run.has_stress}
+    return sorted(map(str, Paper), key=lambda name: not has[Paper(name)])
+
+
 def headed(title: str) -> str:
     """A title with a capital letter; others, as of an appendix, stay."""
     return title[:1].upper() + title[1:]
@@ -75,7 +81,7 @@ DRAWN = {"all": printed_table, "others": other_systems, "missing": not_here, "de
 """What each view draws."""
 
 with page("Papers", LEAD, without_pairs=LEAD) as run:
-    paper = Paper(choose("Paper", list(map(str, Paper)), "paper", format_func=lambda name: NAMES[Paper(name)]))
+    paper = Paper(choose("Paper", papers_of(run), "paper", format_func=lambda name: NAMES[Paper(name)]))
     found = load(stored_reproduction, run, paper=str(paper), path=str(run.path))
     stand_in = ""
     if found.own and paper in (Paper.S2, Paper.S3):

@@ -123,7 +123,8 @@ def runs_section(run: Run) -> None:
     listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
-    link("compare", "Compare this run with another", run, icon=":material/compare_arrows:")
+    if len(listed) > 1:
+        link("compare", "Compare this run with another", run, icon=":material/compare_arrows:")
     st.header("What this run has", anchor=False)
     st.markdown(f"**{escaped(run.title)}**  \n{escaped(run.report.get('verdict', 'This run has no load report.'))}")
     table(kinds(run), "kinds", KINDS, rows=20)

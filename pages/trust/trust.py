@@ -13,6 +13,7 @@ from annotation.agreement.sentences import figure, people_sentence, share_words,
 from annotation.agreement.tables import BY_LABEL_TABLE
 from annotation.prevalence.estimates import CORRECTED_TABLE, by_label, prevalence
 from annotation.ratings.table import GOLD, JUDGE
+from annotation.studies.accounts import Role
 from audit.charts.search import search_curves_figure
 from audit.charts.style import interval, percent
 from audit.evaluation.retrieval_measures import search_curves
@@ -58,6 +59,7 @@ RATES = (
     "is **{value}** (95 % interval {span}, for these pairs)."
 )
 DRAWN_FROM = "The rated pairs were drawn at random, label by label, from {pairs} of the {all} pairs of the run."
+NARROWER = "How many more ratings would halve the interval?"
 VIEWS = {
     "all": "In short", "tests": "Tests", "raters": "Raters", "rates": "Counted in other ways",
     "lists": "What a list finds", "search": "The search",
@@ -85,6 +87,9 @@ def headline(run: Run, source: RatingSource) -> None:
         st.html(rates_html(rate))
         counts(run, DRAWN_FROM, pairs=f"{rate.pairs:,}", all=f"{every:,}")
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
+    account = current_account()
+    if rate is not None and source.study_id and account is not None and account.role is Role.PI:
+        link("studies/prevalence", NARROWER, run, icon=":material/tune:", study=source.study_id)
 
 
 def raters(run: Run, source: RatingSource) -> None:

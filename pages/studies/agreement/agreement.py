@@ -115,7 +115,8 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
             outcome = outcome_with_looks(registration, report, shown.ratings, looks)
             st.markdown(escaped(f"{registration.sentence(shown.study.created_at)} {outcome}"))
     if left_open := gold_standard(shown.ratings).left_open():
-        st.caption(escaped(f"{capitalised(left_open)}. These count in parts in the judge's precision alone."))
+        parts = " These count in parts in the judge's precision alone." if by else ""
+        st.caption(escaped(f"{capitalised(left_open)}.{parts}"))
 
 
 def judge_section(shown: ShownStudy, by: str) -> None:
@@ -265,7 +266,7 @@ def figures(study_id: str) -> None:
     by = reference_standard(shown.ratings) if shown.judged else ""
     lead_sentences(shown, by)
     counts = "; ".join(f"{names.get(name, name)}: {count}" for name, count in report.counts.items())
-    st.caption(escaped(f"{counts}. State: {study.state}."))
+    st.caption(escaped(f"{capitalised(counts)}. State: {study.state}."))
     st.caption(escaped(looked_at(study_id, shown.ratings)))
     st.caption(escaped(blinding_words(label_store(), study_id)))
     if by:

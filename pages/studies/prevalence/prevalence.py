@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -69,6 +71,12 @@ PLANNED = (
     "A plan assumes that the label is as common among further items as it was among the first. Rate at most as many items again "
     "as you have, then look at the plan once more: that takes the fewest ratings."
 )
+HALVED = 2.0
+NARROW_HELP = "How far the interval reaches to either side. Filled in: half of what it is now."
+NARROWED = (
+    "The interval of the share of {label}, among all pairs of the run, reaches {present:.1f} percentage points to either side"
+    "{when}. For {points:.1f} points, **{items:,} more items** are needed."
+)
 TRUTH = (
     "What counts as true here is the label that annotators agree on or an adjudicator decided. Where all of them are wrong "
     "together, these figures are wrong with them."
@@ -120,22 +128,38 @@ def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame, kind: 
     rows["note"] = [NOTES.get(method, note) for note, method in zip(rows["note"], order, strict=True)]
     share = Rate("value", "Share of the run", "n", "rated items")
     drawn = rows[(rows["method"] != UNWEIGHTED) & rows["value"].notna()].replace({"method": METHOD_NAMES})
-    chart(rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]), "methods", f"Share of {label} in the run, by method")
+    chart(
+        rate_dots(drawn, "method", [share], METHOD_NAMES[CORRECTED]),
+        "methods",
+        f"Share of {pairs_called(label)} in the run, by method",
+    )
     table(rows, "method_table", METHODS_TABLE.named("method", "value", "n", "note"), digits=2)
     exported = with_population_column(shares, METHODS_TABLE.population, kind)
     csv_button(exported, "methods", f"{study.study_id}_prevalence.csv")
     st.markdown(WHY)
 
 
-def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str) -> None:
-    """Ratings per stratum that make an interval narrow enough, and a further study of them."""
+def pairs_called(label: str) -> str:
+    """The pairs of a row of `ROWS`, in a sentence."""
+    return "pairs that disagree" if label == DISAGREES else f"{label.lower()} pairs"
+
+
+def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str, usual: pd.DataFrame) -> None:
+    """Ratings per stratum that make an interval narrow enough (half as wide as now, unless asked otherwise), and a study."""
     left, right = st.columns(2)
     label = left.selectbox("Share of", ROWS, index=ROWS.index(DISAGREES), format_func=str.lower, key="planned")
-    points = right.number_input("Half-width of the interval, in percentage points", 0.1, 20.0, 2.0, 0.1, key="half_width")
+    now = usual[(usual["method"] == CORRECTED) & (usual["label"] == label)].iloc[0]
+    present = 50 * (now["high"] - now["low"])  # points to either side
+    half = HALVED if math.isnan(present) else min(max(round(present / 2, 1), 0.1), 20.0)
+    points = right.number_input(
+        "Half-width of the interval, in percentage points", 0.1, 20.0, half, 0.1, key=f"half_width_{label}", help=NARROW_HELP
+    )
     needed = sample_size_plan(ratings, points / 100, label, human)
+    more, when = int(needed["more"].sum()), " once the study is complete" if ratings.live else ""
+    if not math.isnan(present):
+        st.markdown(NARROWED.format(label=pairs_called(label), present=present, points=points, items=more, when=when))
     table(needed, "plan", PLAN_TABLE.named("stratum", "pairs", "rated", "wanted", "more"))
-    more = int(needed["more"].sum())
-    st.caption(f"{more:,} more items, each rated by {study.ratings_per_item} annotators. {PLANNED if more else ''}")
+    st.caption(f"Each item is rated by {study.ratings_per_item} annotators. {PLANNED if more else ''}")
     if more and set(needed["stratum"]) <= set(map(str, LABELS)) and st.button("Draw them as a further study", key="further"):
         _fill_new_study(study, pooled, dict(zip(needed["stratum"], needed["more"], strict=True)))
         st.switch_page(script_path("studies/study"))
@@ -170,4 +194,4 @@ with study_page("Prevalence", LEAD, Role.PI):
     usual = prevalence(ratings.as_live(live=False), human) if ratings.live else shares
     every_method(study, shares, usual, ratings.intervals)
     st.header("How many ratings are enough?", anchor=False)
-    planner(study, pooled, ratings, human)
+    planner(study, pooled, ratings, human, usual)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.prevalence.estimates import CORRECTED, DISAGREES, prevalence
+from annotation.studies.study_tables import study_ratings
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
 from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
@@ -68,8 +70,20 @@ def test_shared_errors_of_annotators_have_a_sentence_and_a_table(judged, as_user
     assert table["wrong"].tolist() == pytest.approx([0, 2, 5, 10])
 
 
-def test_a_plan_lists_how_many_more_ratings_are_needed(judged, as_user: SignIn):
-    assert "more items, each rated by 2 annotators" in words_on(as_user("petra", "prevalence"))
+def test_a_plan_says_what_halves_the_interval(judged, as_user: SignIn):
+    at = as_user("petra", "prevalence")
+    (wanted,) = [field for field in at.number_input if field.label.startswith("Half-width")]
+    low, high = prevalence_of(judged)
+    assert wanted.value == pytest.approx(50 * (high - low) / 2, abs=0.06)
+    plan = next(frame.value for frame in lists(at) if "wanted" in frame.value)
+    assert f"**{plan['more'].sum():,} more items** are needed" in words_on(at)
+    assert plan["more"].sum() > 0
+
+
+def prevalence_of(store) -> tuple[float, float]:
+    """The interval of disagreeing pairs, for one look at a complete study."""
+    shares = prevalence(study_ratings(store, "s").as_live(live=False)).set_index(["method", "label"])
+    return tuple(shares.loc[(CORRECTED, DISAGREES), ["low", "high"]])
 
 
 def test_a_plan_without_its_run_says_what_to_load(judged, as_user: SignIn):

@@ -15,6 +15,7 @@ from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies import signing_in
 from annotation.studies.accounts import (
     SESSION_LENGTH,
+    Role,
     account_of_token,
     disable_account,
     list_accounts,
@@ -25,7 +26,7 @@ from annotation.studies.accounts import (
 from annotation.studies.signing_in import sign_in
 from audit.errors import AuditError
 from audit.settings import Settings
-from pages._blinded.access import STUDY_PAGES, create_first_account, first_account_offered
+from pages._blinded.access import OWN_PAGES, STUDY_PAGES, create_first_account, first_account_offered
 from pages._blinded.scripts import script_path
 from pages._shared import doors
 from tests.pages.conftest import ROOT, TOKEN, words_on
@@ -35,23 +36,7 @@ from tests.support.studies import CHEAP, PASSWORD, people
 OWNER = {script_path(script) for script in doors.OWNER_PAGES}
 BROWSING = {script_path(script) for script in doors.BROWSING} - OWNER
 STUDIES = {script_path(f"studies/{script}") for script in STUDY_PAGES}
-OWN = {
-    "vera": {"my_account", "sign_out"},
-    "ana": {"annotate", "my_items", "protocol", "my_account", "sign_out"},
-    "ada": {"adjudicate", "agreement", "protocol", "my_account", "sign_out"},
-    "petra": {
-        "study",
-        "people",
-        "adjudicate",
-        "agreement",
-        "prevalence",
-        "alignment",
-        "protocol",
-        "backup",
-        "my_account",
-        "sign_out",
-    },
-}
+ROLES = {"vera": Role.VIEWER, "ana": Role.ANNOTATOR, "ada": Role.ADJUDICATOR, "petra": Role.PI}
 
 
 def anonymous(token: str = "") -> AppTest:
@@ -74,7 +59,7 @@ def existing(at: AppTest) -> set[str]:
 
 
 def own(name: str) -> set[str]:
-    return {script_path(f"studies/{script}") for script in OWN[name]} & STUDIES
+    return {script_path(f"studies/{script}") for script in OWN_PAGES[ROLES[name]]} & STUDIES
 
 
 def test_without_accounts_there_is_only_browsing_and_no_database_is_created(run, data_dir):
@@ -88,6 +73,13 @@ def test_a_role_has_its_own_pages_and_no_other(name, browses, run, folk, as_user
     at = as_user(name)
     assert not at.exception
     assert existing(at) == own(name) | (BROWSING if browses else set()) | (OWNER if name == "petra" else set())
+
+
+def test_nobody_who_is_blinded_and_no_viewer_has_the_pages_of_an_investigator():
+    investigators = {"study", "people", "prevalence", "alignment", "backup"}
+    others = {page for role, pages in OWN_PAGES.items() if role is not Role.PI for page in pages}
+    assert not others & investigators
+    assert not {"agreement", "adjudicate"} & {*OWN_PAGES[Role.ANNOTATOR], *OWN_PAGES[Role.VIEWER], *OWN_PAGES[None]}
 
 
 def test_a_page_of_another_role_is_refused_and_the_refusal_is_in_the_access_log(run, folk, as_user: SignIn, monkeypatch):
