@@ -78,8 +78,7 @@ def question_rows(
         _row(
             str(row.question_id),
             str(row.question_text),
-            f"{counted(run, 'pair', row.pairs)} of {counted(run, 'handbook', row.handbooks)} "
-            + ("disagrees" if row.pairs == 1 else "disagree"),
+            f"{counted(run, 'pair', row.pairs)} of {counted(run, 'handbook', row.handbooks)}",
             occurrences.get(str(row.question_id), ()),
             row,
             names,
