@@ -1,8 +1,8 @@
 """Makes the smaller fonts of pages/_blinded/fonts from Streamlit's: `python .ci/fonts.py`, with fonttools and brotli installed.
 
 Needed when Streamlit brings another font, or a page names another icon; tests/pages/test_request_guard.py says so. Icons are
-those that pages and Streamlit's scripts name, by any word that is an icon's name. The license of Source Sans lets no changed font
-keep the name "Source": the smaller one has no name.
+those that pages and Streamlit's scripts name. The license of Source Sans lets no changed font keep the name "Source": the
+smaller one has no name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parents[1]
 STATIC = Path(streamlit.__file__).parent / "static" / "static"
 FONTS = ROOT / "pages" / "_blinded" / "fonts"
 NAMED = re.compile(r":material/([a-z0-9_]+):")
-WORD = re.compile(r"[\"'`]([a-z0-9_]+)[\"'`]")
 LETTERS = "U+20-17F,U+2000-206F,U+20AC,U+2122,U+2190-2193,U+2212,U+2260,U+2264-2265"
 LICENSE_NAMES = "0,13,14"
 """Entries of a font's table of names: copyright, license, and where the license is."""
@@ -36,11 +35,9 @@ def icons_of_pages() -> Iterator[str]:
 
 
 def icons_of_streamlit() -> Iterator[str]:
-    """The icons that Streamlit's own scripts may name."""
+    """The icons that Streamlit's own scripts name: what they draw without this form is no icon of the font."""
     for path in (STATIC / "js").glob("*.js"):
-        text = path.read_text(encoding="utf-8")
-        yield from NAMED.findall(text)
-        yield from WORD.findall(text)
+        yield from NAMED.findall(path.read_text(encoding="utf-8"))
 
 
 def glyphs_by_name(font: Path) -> dict[str, str]:

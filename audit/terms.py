@@ -70,6 +70,11 @@ def significance_of(run: RunWords) -> str:
     return f"clinical {own}" if own == "significance" and is_about_patients(run) else own
 
 
+def counted(run: RunWords, word: str, count: int) -> str:
+    """`1 handbook`, `1,115 questions`: a count with the run's word for what is counted."""
+    return f"{count:,} {display_name(run.term(word, count))}"
+
+
 def fill(run: RunWords, template: str, **values: object) -> str:
     """Plain text from one of our templates, for a place that escapes it or interprets nothing."""
     return template.format(**terms(run) | values)

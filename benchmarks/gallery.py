@@ -3,8 +3,8 @@
     python -m benchmarks.gallery --out DIR [--against DIR] [--worlds NAME ...] [--only PAGE ...] [--widths N ...] [--schemes ...]
 
 A world is a data folder: the demo, the NIH release (where it is beside the checkout), the tenancy example, a store without a run,
-a run without handbooks, and the demo with names of 200 letters or from right to left. Each has people of every role, and a study
-that waits for decisions where its run has something to rate.
+a run without handbooks, and the demo with names of 200 letters, from right to left, with one handbook, and with 200. Each has
+people of every role, and a study that waits for decisions where its run has something to rate.
 Each page is opened once and then drawn at each width, light and dark. DIR gets a picture of each (WORLD/PAGE-WIDTH-SCHEME.png),
 `findings.json` and `index.html`, which shows all of them. Found by script: what overflows, overlaps, is cut, covered, too small
 to touch, has too little contrast, what axe-core calls serious, and each page's height. With --against, pictures whose pixels
@@ -54,6 +54,8 @@ DRAWN_MS = 600
 """Plotly draws after the page's script has finished; no attribute says when it is done."""
 TIMEOUT_MS = 120_000
 """On a machine that is busy with other work."""
+ASKED_OF_MANY = 10
+"""Questions of the world of many handbooks: each has as many pairs as there are couples of them."""
 TALLEST = 6_000
 """Pixels of a page that are in its picture."""
 VIEWS = {
@@ -179,13 +181,17 @@ def make_without_handbooks(folder: Path) -> None:
     audit(folder, "load", str(folder / "release"))
 
 
+def demo_release(folder: Path) -> Path:
+    """The folder of the demo's release, written and loaded."""
+    audit(folder, "demo", "--no-serve")
+    return next(path for path in (folder / "releases").iterdir() if not path.name.endswith("earlier"))
+
+
 def renamed(rename: Callable[[str], str]) -> Callable[[Path], None]:
     """The demo with other titles of handbooks and names of centers, organs, topics and systems."""
 
     def make(folder: Path) -> None:
-        audit(folder, "demo", "--no-serve")
-        original = next(path for path in (folder / "releases").iterdir() if not path.name.endswith("earlier"))
-        copy = folder / "renamed"
+        original, copy = demo_release(folder), folder / "renamed"
         shutil.copytree(original, copy)
         for file, names in {"handbooks": ("title", "center"), "systems": ("name",), "questions": ("question",)}.items():
             path = copy / f"{file}.jsonl"
@@ -198,6 +204,53 @@ def renamed(rename: Callable[[str], str]) -> Callable[[Path], None]:
         audit(folder, "load", str(copy))
 
     return make
+
+
+def sized(handbooks: int) -> Callable[[Path], None]:
+    """The demo's texts with so many handbooks: the first of them, or copies of all; of copies, its first general questions."""
+
+    def make(folder: Path) -> None:
+        original, copy = demo_release(folder), folder / "sized"
+        copy.mkdir()
+        own, answers, questions = (
+            [json.loads(line) for line in (original / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+            for name in ("handbooks", "answers", "questions")
+        )
+        copies = [(one["handbook_id"], number) for number in range(-(-handbooks // len(own))) for one in own][:handbooks]
+        asked = questions if handbooks == 1 else [one for one in questions if one["organ"] == "general"][:ASKED_OF_MANY]
+        ids = {one["question_id"] for one in asked}
+        of_copy = {one["handbook_id"]: [number for name, number in copies if name == one["handbook_id"]] for one in own}
+        tables = {
+            "questions": asked,
+            "handbooks": [copied(one, number) for one in own for number in of_copy[one["handbook_id"]]],
+            "answers": [
+                copied(one, number) for one in answers if one["question_id"] in ids for number in of_copy[one["handbook_id"]]
+            ],
+        }
+        for name, records in tables.items():
+            (copy / f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+        if handbooks > 1:
+            (copy / "comparisons").mkdir()
+            for question in sorted(ids):
+                compared = json.loads((original / "comparisons" / f"{question}.json").read_text(encoding="utf-8"))
+                pairs = [
+                    one | {"handbook_a": f"{one['handbook_a']}_{a}", "handbook_b": f"{one['handbook_b']}_{b}"}
+                    for one in compared["pairs"] for a in of_copy[one["handbook_a"]] for b in of_copy[one["handbook_b"]]
+                ]  # fmt: skip
+                names = [f"{name}_{number}" for name in compared["handbooks"] for number in of_copy[name]]
+                record = {"question_id": question, "handbooks": names, "pairs": pairs}
+                (copy / "comparisons" / f"{question}.json").write_text(json.dumps(record), encoding="utf-8")
+        manifest = {"run_id": "sized", "title": f"{handbooks} handbooks", "synthetic": True}
+        (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        audit(folder, "load", str(copy))
+
+    return make
+
+
+def copied(record: dict[str, str], number: int) -> dict[str, str]:
+    """A record of a handbook or of its answer, as one of the copy `number`."""
+    titled = {"title": f"{record['title']}, copy {number + 1}"} if "title" in record else {}
+    return record | titled | {"handbook_id": f"{record['handbook_id']}_{number}"}
 
 
 def long(name: str) -> str:
@@ -218,6 +271,8 @@ WORLDS: dict[str, Callable[[Path], object]] = {
     "no_handbooks": staffed(make_without_handbooks),
     "long_names": staffed(renamed(long)),
     "right_to_left": staffed(renamed(right_to_left)),
+    "one_handbook": staffed(sized(1)),
+    "many_handbooks": staffed(sized(200)),
 }
 NEEDS = {"nih": NIH, "no_handbooks": CONSUMER_HEALTH}
 """Data beside the checkout that a world is made of."""

@@ -13,16 +13,16 @@ from pages._shared.rating_sources import headline_pair
 from pages._shared.widgets import counts, say
 
 CORRECTED = (
-    "In **{corrected}** of pairs where both {handbooks} answer ({span}), the advice differs, the judge's errors taken into "
-    "account; as the judge labels, in {judge}."
+    "Take a {question} and two {handbooks} that answer it: in **{corrected}** of such pairs ({span}), the advice differs, the "
+    "judge's errors taken into account; as the judge labels, in {judge}."
 )
 BASIS = (
     "In brackets: 95 % interval, for {population}; it has the judge's errors, the choice of {questions} and that of {handbooks}. "
     "Corrected by {who} of {n} pairs over all pairs of the run{note}; for these pairs alone, the interval is {own}."
 )
 JUDGE_ALONE = (
-    "In **{share}** of pairs where both {handbooks} should answer and do, the advice differs, as this judge labels; no ratings "
-    "show how far it errs."
+    "Take a {question} and two {handbooks} that should answer it and do: in **{share}** of such pairs, the advice differs, as "
+    "this judge labels; no ratings show how far it errs."
 )
 
 

@@ -16,8 +16,8 @@ from pages._shared.rating_sources import rating_sources
 from pages._shared.widgets import counts, say
 
 SENTENCE = (
-    "On about **{share}** of {questions} ({span}), {handbooks} take different positions, the judge's errors taken into account; "
-    "as the judge labels, on {judged}."
+    "Take all {handbooks} that answer: on about **{share}** of {questions} ({span}), at least two take different positions, the "
+    "judge's errors taken into account; as the judge labels, on {judged}."
 )
 BASIS = f"Of {{n}} {{questions}}; in brackets the 95 % interval, for {disputed_share_corrected.table.population}."
 MISSED = "how often it misses one ({missed}) is assumed."

@@ -117,6 +117,7 @@ MEANING = (
     "corrected accordingly; a row with few rated pairs of its own is corrected like the whole run."
 )
 SHOWN = ("group", "judge", "corrected", "elsewhere", "present", "n")
+ELSEWHERE = "other {questions} and {handbooks}"
 
 
 def corrected_groups(run: Run, by: str) -> None:
@@ -127,10 +128,15 @@ def corrected_groups(run: Run, by: str) -> None:
     parts = _cached_parts(run.digest, run.loaded_at, by, source.title, _labels(source), _run=run, _source=source)
     if parts["corrected"].isna().all():
         return
-    st.header(TITLE, anchor=False)
+    with st.expander(TITLE, on_change="rerun", key=f"corrected_by_{by}") as opened:
+        if opened.open:
+            _corrected_table(run, by, source, parts)
+
+
+def _corrected_table(run: Run, by: str, source: RatingSource, parts: pd.DataFrame) -> None:
     counts(run, MEANING, title=source.title, n=f"{source.rated:,}")
-    group, *numbers = GROUPS_TABLE.pick(run, *SHOWN)
-    columns = [replace(group, heading=title_of(run, by)), *numbers]
+    own = {"group": {"heading": title_of(run, by)}, "elsewhere": {"unit": fill(run, ELSEWHERE)}}
+    columns = [replace(column, **own.get(column.name, {})) for column in GROUPS_TABLE.pick(run, *SHOWN)]
     table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
         exported = with_population_column(parts, GROUPS_TABLE.population, source.ratings.intervals)

@@ -16,7 +16,7 @@ from pages._shared.widgets import listed
 
 MOST_DISAGREEMENT = "The judge finds most disagreement on"
 NONE_STANDS_OUT = "How often the judge finds that advice differs"
-NAMED, LONGEST = 3, 60
+NAMED, LONGEST = 3, 70
 """Rows that are named besides the first, and letters of a name."""
 ABOVE = "{most} {first}: {share} (95 % interval {span}), against {whole} in all{also}."
 ALSO = "; clearly above that too: {others}"

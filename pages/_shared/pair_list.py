@@ -15,12 +15,12 @@ import pandas as pd
 import streamlit as st
 
 from audit.charts.dark_mode import light_dark
-from audit.charts.style import LABEL_COLOURS, LABEL_WORDS
-from audit.metrics.disagreements import ANSWER, QUESTION, TOPIC, SearchPlace
+from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, cut
+from audit.metrics.disagreements import ANSWER, QUESTION, SearchPlace
 from audit.metrics.question_positions import question_positions
 from audit.result_cache import stored_for_every_question
 from audit.store.runs import Run
-from audit.terms import terms
+from audit.terms import counted
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts
 from audit.vocabulary import Label, composed
 from pages._blinded.templates import component
@@ -32,7 +32,7 @@ from pages._shared.widgets import listed, title_of
 _list = component("_shared/pick_list")
 PER_PAGE = 100
 WEAK = " (weak evidence)"
-MAX_NAMED = 2  # handbooks whose answers have searched words; the others are counted
+LONGEST = 40  # letters of a handbook's name in a line that says where words were found
 PairKey = tuple[str, str, str]
 """Question id and the ids of both handbooks."""
 PARAMS = ("question", "a", "b")
@@ -73,12 +73,12 @@ def question_rows(
     run: Run, table: pd.DataFrame, occurrences: Mapping[str, Sequence[SearchPlace]], names: Mapping[str, str]
 ) -> list[PairRow]:
     """The rows of a list of questions (`disputed_questions`); `occurrences`: where searched words are (`places_in_questions`)."""
-    words, strips = terms(run), _strips(run.digest, run.loaded_at, run)
+    strips = _strips(run.digest, run.loaded_at, run)
     return [
         _row(
             str(row.question_id),
             str(row.question_text),
-            f"{row.handbooks:,} {words['handbooks']}, {row.pairs:,} pair{'' if row.pairs == 1 else 's'}",
+            f"{counted(run, 'pair', row.pairs)} of {counted(run, 'handbook', row.handbooks)}",
             occurrences.get(str(row.question_id), ()),
             row,
             names,
@@ -134,7 +134,8 @@ def _row(
 ) -> PairRow:  # fmt: skip
     label = row.label if isinstance(row.label, str) else "unscored"
     significance = row.significance if isinstance(row.significance, str) else ""
-    found_in = f"Found in {listed(_found_in_words(occurrence, names) for occurrence in occurrences)}" if occurrences else ""
+    places = dict.fromkeys(_found_in_words(occurrence, names) for occurrence in occurrences)
+    found_in = f"Found in {listed(places)}" if places else ""
     searched = searched_words() if occurrences else ()
     hits = find_hits(about, searched)
     # What the row shows anyway needs no excerpt.
@@ -146,12 +147,11 @@ def _row(
 
 
 def _found_in_words(occurrence: SearchPlace, names: Mapping[str, str]) -> str:
-    if occurrence.kind == ANSWER:
-        whose = [names.get(handbook_id, handbook_id) for handbook_id in occurrence.handbook_ids[:MAX_NAMED]]
-        more = occurrence.texts - len(whose)
-        answers = "the answer of" if occurrence.texts == 1 else "the answers of"
-        return f"{answers} {listed([*whose, *([f'{more:,} more'] if more else [])])}"
-    return {QUESTION: "the question", TOPIC: "the divergence topic"}.get(occurrence.kind, "the judge's reasoning")
+    if occurrence.kind != ANSWER:
+        return "the question" if occurrence.kind == QUESTION else "the judge's words"
+    if occurrence.texts > 1:
+        return f"{occurrence.texts:,} answers"
+    return f"the answer of {cut(names.get(occurrence.handbook_ids[0], occurrence.handbook_ids[0]), LONGEST)}"
 
 
 def question_list(run: Run, rows: Sequence[PairRow], opened: str) -> None:

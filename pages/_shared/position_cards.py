@@ -28,7 +28,7 @@ from pages._shared.widgets import counts, listed, say
 CSS, DOTS_CSS = (Path(__file__).with_name(name) for name in ("positions.css", "dot_strip.css"))
 FEW = 3
 """So many are named one by one."""
-MAX_CENTER = 40
+MAX_CENTER = 64
 """Letters of a center where only its number counts; the names of its handbooks are whole."""
 LETTERS = 60
 """Of a position beside a dot."""

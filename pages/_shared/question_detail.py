@@ -197,7 +197,7 @@ def _positions(run: Run, found: QuestionPositions, numbers: Mapping[str, int]) -
     if found.unread:
         return f"{n:,} {run.term('handbook', n)} answer, in texts that were not read for positions: {found.unread}"
     if found.certain is not None:
-        on = f" on {topic}" if topic else ""
+        on = f" ({topic})" if topic else ""
         return f"{n:,} {run.term('handbook', n)} answer and disagree{on}, in sentences that cannot be told apart with certainty"
     if numbers["disagreeing"]:
         return f"{n:,} {run.term('handbook', n)} answer, and some of them disagree"

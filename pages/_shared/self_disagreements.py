@@ -10,6 +10,7 @@ import streamlit as st
 from audit.charts.style import LABEL_WORDS
 from audit.metrics.within_handbook import was_read, within_handbook_counts
 from audit.store.runs import Run
+from audit.terms import counted
 from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import load
@@ -25,7 +26,7 @@ NOT_CHECKED = (
     "Not checked: no model has compared passages of this {handbook} with each other, so whether any of them contradict is "
     "unknown."
 )
-CHECKED = "{judge} compared passages of {some} of {all} {handbooks} with passages of the same {handbook}"
+CHECKED = "{judge} compared passages of {some} of {all} with passages of the same {handbook}"
 NONE_DIFFERS = CHECKED + ": of {pairs} pairs, none differs."
 SOME_DIFFER = CHECKED + ". **{number}** of them {contradict} themselves, on {findings} {subjects}."
 
@@ -41,8 +42,8 @@ def within_line(run: Run) -> str:
         run,
         SOME_DIFFER if findings else NONE_DIFFERS,
         judge=listed(dict.fromkeys(read["judge"].dropna())) or "An unnamed judge",
-        some=f"{len(read):,}", all=f"{len(counts):,}", pairs=f"{read['compared'].sum():,}", number=f"{number:,}",
-        contradict="contradicts" if number == 1 else "contradict", findings=f"{findings:,}",
+        some=f"{len(read):,}", all=counted(run, "handbook", len(counts)), pairs=f"{read['compared'].sum():,}",
+        number=f"{number:,}", contradict="contradicts" if number == 1 else "contradict", findings=f"{findings:,}",
         subjects="subject" if findings == 1 else "subjects",
     )  # fmt: skip
 

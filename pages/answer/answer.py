@@ -58,10 +58,12 @@ def answer_details(run: Run, question_id: str, details: Answer, name: str, key: 
     links = citation_links_html(run, question_id, handbook_id, cited)
     st.html(answer_html(run, details, name, key, links))
     if details.layers:
-        with st.expander("Search results, layer by layer", key=f"search_{key}"):
+        with st.expander("How the search went, step by step", key=f"search_{key}"):
             st.html(layers_html(details))
+            if details.seconds is not None:
+                counts(run, f"It took {details.seconds:.2f} s of computing.")
     elif details.recorded:
-        counts(run, "The release does not record the layers of this search.")
+        counts(run, "The release does not record the steps of this search.")
 
 
 def verdict(run: Run, question_id: str, handbook_id: str, other_id: str) -> None:
@@ -76,9 +78,9 @@ def verdict(run: Run, question_id: str, handbook_id: str, other_id: str) -> None
 
 CSS = Path(__file__).with_name("passages.css")
 MODES = {
-    "passages": "The generator was given the best passages of the {handbook}.",
-    "full_document": "The {handbook} is short, so the generator was given its full text.",
-    "full_document_fallback": "The passages found were not enough, so the generator was given the full text of the {handbook}.",
+    "passages": "The answer was written from the best passages of the {handbook}.",
+    "full_document": "The {handbook} is short, so the answer was written from its full text.",
+    "full_document_fallback": "Too little was found, so the answer was written from the full text of the {handbook}.",
 }
 ORIGINS = {
     "hit": "found by the search",
@@ -156,7 +158,6 @@ def _search_words(run: Run, details: Answer) -> str:
     sentences += [f"Reason: {details.reason}."] if details.reason else []
     sentences += [f"Strategy: {details.strategy}."] if details.strategy else []
     sentences += [f"Searched for: {'; '.join(details.queries).rstrip('.?!')}."] if details.queries else []
-    sentences += [f"CPU time: {details.seconds:.3f} s."] if details.seconds is not None else []
     return " ".join(sentences)
 
 
@@ -185,17 +186,10 @@ def _page_range(section: AnswerSection) -> str:
 def _passage_facts(run: Run, passage: ShownPassage) -> Iterator[str]:
     if passage.origin:
         yield ORIGINS[passage.origin].format(**terms(run)) if passage.origin in ORIGINS else passage.origin
-    if passage.score is not None:
-        yield f"score {passage.score:.3g}"
-    for name, (rank, score) in passage.retrievers.items():
-        yield _retriever_words(name, rank, score)
+    for name, (rank, _) in passage.retrievers.items():
+        yield RETRIEVERS.get(name, name) + (f" at rank {rank}" if rank is not None else "")
     if passage.section is not None and passage.start is None:
         yield "position not found in the text"
-
-
-def _retriever_words(name: str, rank: int | None, score: float | None) -> str:
-    at_rank = f" at rank {rank}" if rank is not None else ""
-    return f"{RETRIEVERS.get(name, name)}{at_rank}" + (f" ({score:.3g})" if score is not None else "")
 
 
 def _text_fragments(section: AnswerSection, passages: list[ShownPassage]) -> Iterator[Markup]:
@@ -251,4 +245,4 @@ with page("Answer", LEAD, unlabelled=LEAD) as run:
         counts(run, "Coloured: the passages nearest to the {question}, word for word.")
         st.caption(miss_sentence(run))
     elif any(details.passages for details in answers):
-        counts(run, "Coloured text was given to the generator. A number leads from a part of the answer to its passage.")
+        counts(run, "Coloured: what the answer was written from. A number leads from a part of the answer to its passage.")

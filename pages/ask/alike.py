@@ -8,14 +8,13 @@ from markupsafe import Markup
 
 from audit.queries.questions_like import QuestionLike
 from audit.store.runs import Run
-from audit.terms import fill
+from audit.terms import counted
 from pages._blinded.templates import rendered
 from pages._shared.position_cards import positions_on
 from pages.ask.answers import question_address
 
 MAX_POSITIONS = 4
-ANSWERING = "{n} {handbooks} answer it. "
-ONE_ANSWERING = "1 {handbook} answers it. "
+ANSWERING = "{n} {answer} it. "
 NONE_DISAGREE = "No two of them were found to disagree."
 DISAGREE = "{disagreeing} of {present} pairs of answers disagree."
 
@@ -33,7 +32,7 @@ def alike_html(run: Run, alike: Sequence[QuestionLike]) -> Markup:
 
 def _facts(run: Run, question: QuestionLike) -> str:
     n = len(question.answered_by)
-    words = fill(run, ONE_ANSWERING if n == 1 else ANSWERING.replace("{n}", f"{n:,}"))
+    words = ANSWERING.format(n=counted(run, "handbook", n), answer="answers" if n == 1 else "answer")
     if not question.present:
         return words.strip()
     disputed = DISAGREE if question.disagreeing else NONE_DISAGREE
@@ -45,6 +44,6 @@ def _positions(run: Run, question_id: str) -> list[tuple[str, str]]:
     if not run.has_pairs:
         return []
     return [
-        (position.value or position.statement, f"{len(position.holders):,} {run.term('handbook', len(position.holders))}")
+        (position.value or position.statement, counted(run, "handbook", len(position.holders)))
         for position in positions_on(run, question_id).positions[:MAX_POSITIONS]
     ]

@@ -13,7 +13,7 @@ from audit.queries.questions_like import QuestionLike, questions_like
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.terms import is_about_patients
+from audit.terms import counted, is_about_patients
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.widgets import counts, say
@@ -66,7 +66,7 @@ def run_questions(run: Run, alike: Sequence[QuestionLike]) -> None:
 def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[QuestionLike]) -> None:
     """What each handbook says, in its own words."""
     st.header(say(run, "What each {handbook} says"), anchor=False)
-    searched = f"{len(asked.handbooks):,} {run.term('handbook', len(asked.handbooks))}"
+    searched = counted(run, "handbook", len(asked.handbooks))
     if nothing_found(asked):
         st.info(say(run, NOTHING_BY_WORDS if asked.compared == BY_WORDS else NOTHING_NEAR, n=searched))
     if asked.encoded:

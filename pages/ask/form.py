@@ -10,7 +10,7 @@ from audit.jobs.asking import PREPARING, WAITING, Asked, AskScope, ask_run, clea
 from audit.queries.run_texts import handbooks_with_texts
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.terms import display_name, fill, is_about_patients
+from audit.terms import counted, display_name, fill, is_about_patients
 from audit.vocabulary import GENERAL
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
@@ -21,7 +21,7 @@ from pages._shared.widgets import counts, say
 TEXT, ORGAN, SOURCES = "ask", "organ", "source"
 """The parameters of the address."""
 EXAMPLE = "Can I drink alcohol?"
-WHO_IS_ASKED = "{n} {handbooks} can be asked, because the run has their texts. A source is what comes from one {center}."
+WHO_IS_ASKED = "{n} can be asked, because the run has the texts. A source is what comes from one {center}."
 DOING = {
     WAITING: "Waiting until another {question} is answered",
     PREPARING: "Preparing the {handbooks} of this run: {done} of {total}",
@@ -53,7 +53,7 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
         options: Mapping[str, Sequence[str] | None] = {TEXT: None, ORGAN: organs, SOURCES: sources}
         with last:
             pressed = st.form_submit_button("Ask", type="primary", width="stretch", on_click=_to_address, args=(options,))
-    counts(run, WHO_IS_ASKED, n=len(books))
+    counts(run, WHO_IS_ASKED, n=counted(run, "handbook", len(books)))
     return clean_question(text) if pressed or text else "", scope
 
 

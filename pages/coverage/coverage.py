@@ -13,7 +13,7 @@ from audit.metrics.handbooks import handbooks
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.tables import Column
-from audit.terms import fill
+from audit.terms import counted, fill
 from pages._blinded.option_labels import distinct_labels
 from pages._shared.explore import RowFilter, case_mix_section
 from pages._shared.findings import rate_finding
@@ -102,9 +102,9 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
                 counts(run, ABOUT_CELLS)
     counts(
         run,
-        "{n} {handbooks}. Answers that they should give: {asked}; missing: {absent}." if several_organs
-        else "{n} {handbooks}. Of {asked} questions asked of them, {absent} are not addressed.",
-        n=len(rows),
+        "{n}. Answers that should be given: {asked}; missing: {absent}." if several_organs
+        else "{n}. Of {asked} answers that should be given, {absent} are missing.",
+        n=counted(run, "handbook", len(rows)),
         absent=f"{rows['absent'].sum():,}",
         asked=f"{rows['asked'].sum():,}",
     )  # fmt: skip

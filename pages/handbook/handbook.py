@@ -14,9 +14,9 @@ from audit.queries.handbook_view import disagreement_subjects, handbook_text
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.tables import Column
-from audit.terms import display_name
+from audit.terms import counted, display_name
 from audit.text.language import language_name
-from audit.vocabulary import GENERAL
+from audit.vocabulary import GENERAL, same_name
 from pages._blinded.templates import rendered
 from pages._shared.explore import listed_subjects
 from pages._shared.found_states import counted_sentence, errors_of, miss_sentence
@@ -66,7 +66,7 @@ def _answered_sentence(run: Run, row: pd.Series) -> str:
         handbook_id = row["handbook_id"]
         return counted_sentence(run, states.loc[handbook_id], FOUND) if handbook_id in states.index else say(run, NOTHING_ASKED)
     span = interval(row["absence_low"], row["absence_high"]) or "unknown"
-    asked = f"{row['asked']:,} {run.term('question', row['asked'])}"
+    asked = counted(run, "question", int(row["asked"]))
     return say(run, LEAVES_OUT, absence=percent(row["absence"]), asked=asked, absence_span=span)
 
 
@@ -202,10 +202,21 @@ def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
     footer(answered, f"profile-{by}", run, "profile")
 
 
-with page("{Handbook}", LEAD, unlabelled=UNLABELLED) as run:
+def by_name(names: dict[str, str]) -> list[str]:
+    """The ids of the handbooks in the order of their names."""
+    return sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+
+
+def heading_of(run: Run) -> str:
+    """The name of the handbook in the address, else of the first."""
+    names = handbook_names(load(handbooks, run, scope=MATCHING))
+    return names[same_name(st.query_params.get("handbook") or "", names) or by_name(names)[0]]
+
+
+with page("{Handbook}", LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
     overall = load(handbooks, run, scope=MATCHING)
     names = handbook_names(overall)
-    ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
+    ordered = by_name(names)
     chosen = pick_one(title_of(run, "handbook"), ordered, "handbook", default=ordered[0], format_func=named_by(names))
     handbook_id = chosen or ordered[0]
     summary(run, overall[overall["handbook_id"] == handbook_id].iloc[0], overall)

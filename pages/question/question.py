@@ -19,6 +19,7 @@ from audit.queries.citations import citations
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
 from audit.store.runs import Run
+from audit.terms import counted
 from audit.vocabulary import Found
 from pages._blinded.frame import is_phone
 from pages._blinded.templates import rendered
@@ -57,8 +58,8 @@ LISTED = {
 }
 """State -> the line above the names of the handbooks in it."""
 SPLIT = {
-    True: "Of {n} {handbooks} that should answer: {parts}. ",
-    False: "Besides, {n} {handbooks} of another {organ} say something on it.",
+    True: "Of {n} that should answer: {parts}. ",
+    False: "Besides, {n} of another {organ} {verb} something on it.",
 }
 NOT_COMPARED = "No model has compared these yet"
 COST = (
@@ -93,8 +94,10 @@ def _summary(run: Run, answers: Sequence[HandbookAnswer]) -> str:
     expected = [one.state for one in answers if one.should_answer]
     parts = [f"{expected.count(state)} {_short(state)}" for state in (*READ, *LISTED) if state in expected]
     others = sum(one.state in READ for one in answers if not one.should_answer)
-    sentence = say(run, SPLIT[True], n=len(expected), parts=", ".join(parts))
-    return sentence + (say(run, SPLIT[False], n=others) if others else "")
+    sentence = say(run, SPLIT[True], n=counted(run, "handbook", len(expected)), parts=", ".join(parts))
+    if not others:
+        return sentence
+    return sentence + say(run, SPLIT[False], n=counted(run, "handbook", others), verb="says" if others == 1 else "say")
 
 
 def _short(state: str) -> str:
@@ -153,7 +156,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
             opened = linked_pair(question_id, cells.index) or most_differing(pairs or [(answering[0], answering[1])], found)
             judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
             # Positions first: on a narrow screen the columns come one below the other.
-            left, right = st.container(key="reading").columns([5, 6], gap="medium")
+            left, right = st.container(key="reading").columns([4, 7], gap="medium")
             with left:
                 position_cards(run, found, names, cells)
             with right:

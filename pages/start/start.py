@@ -18,7 +18,7 @@ from audit.queries.pair_counts import MATCHING
 from audit.queries.run_texts import has_texts
 from audit.settings import Settings
 from audit.store.runs import Run
-from audit.terms import display_name, fill, terms
+from audit.terms import counted, display_name, fill, terms
 from audit.vocabulary import DISAGREEING, Raters
 from pages._blinded.access import current_account
 from pages._blinded.tour import tour
@@ -43,6 +43,10 @@ LEAD = "Each {handbook} was asked {patient} questions, and a judge compared the 
 TITLE = "What {handbooks} disagree about"
 NONE_DISPUTED = "The judge calls no two answers different advice. That is its reading, and no proof that the {handbooks} agree."
 LISTED = 5  # counted when a large run is loaded: see audit.result_cache
+TWO_COUNTS = (
+    "The first figure says how many {questions} are disputed at all, the second how often two given {handbooks} differ: a "
+    "{question} on which one pair of many differs counts fully in the first, and little in the second."
+)
 NOT_ADDRESSED = "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}."
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"
 DIVIDED = " (they are divided on {divided})"
@@ -51,11 +55,12 @@ NOT_CHECKED = "Nobody has labelled pairs of this run yet, so these figures are t
 
 def figures(run: Run, total: pd.Series) -> None:
     """What a run says in plain words: two rates of pairs and the share of disputed questions, each with its denominator."""
-    with st.container(gap="xsmall", key="figure_r_div"):
-        disagreement_rate(run, total)
-        _preliminary(run)
+    counts(run, TWO_COUNTS)
     with st.container(gap="xsmall", key="figure_disputed"):
         disputed_share(run)
+        _preliminary(run)
+    with st.container(gap="xsmall", key="figure_r_div"):
+        disagreement_rate(run, total)
         _preliminary(run)
     if not not_found_figure(run):
         with st.container(gap="xsmall", key="figure_r_abs"):
@@ -132,13 +137,11 @@ def most_disputed(run: Run) -> None:
 
 def what_the_data_are(run: Run) -> None:
     """The data in one line."""
-    loaded = {kind: f"{row['loaded']:,}" for kind, row in run.report.get("totals", {}).items()}
+    loaded = {kind: int(row["loaded"]) for kind, row in run.report.get("totals", {}).items()}
+    sizes = ["handbook"] * run.has_handbooks + ["question"] + ["pair"] * run.has_pairs
+    counted_sizes = ", ".join(counted(run, kind, loaded[kind]) for kind in sizes if kind in loaded)
     made = "; ".join(str(run.manifest[fact]) for fact in ("date", "judge") if run.manifest.get(fact))
-    counts(
-        run, "{run}: " + ("{n} {handbooks}, " if run.has_handbooks else "") + "{asked} {questions}"
-        + (", {pairs} pairs" if run.has_pairs else "") + (" ({made})." if made else "."), made=made,
-        n=loaded.get("handbook", "?"), asked=loaded.get("question", "?"), pairs=loaded.get("pair", "0"),
-    )  # fmt: skip
+    counts(run, "{run}: {sizes}" + (" ({made})." if made else "."), made=made, sizes=counted_sizes)
     with st.container(horizontal=True):
         link("about", "About these data", run, icon=":material/dataset:")
         how_counted(
@@ -157,21 +160,22 @@ def heading_of(run: Run) -> str:
 
 
 with page(TITLE, LEAD, without_pairs=SYSTEMS, unlabelled=UNLABELLED, headed=heading_of) as run:
-    search(run, "search", large=True)
+    # Its list of all that can be found is larger than the findings, so that a browser gets these first
+    box = st.container()
     if load(has_texts, run):
         # In another process, so that the first question finds the handbooks read
         prepare(run, Settings().data_dir)
-    if run.has_handbooks and not run.has_pairs:
-        unlabelled_start(run)
-        what_the_data_are(run)
-        st.stop()
     if not run.has_pairs:
-        systems_start(run)
+        (unlabelled_start if run.has_handbooks else systems_start)(run)
+        with box:
+            search(run, "search", large=True)
         what_the_data_are(run)
         st.stop()
     left, right = st.container(key="answers").columns([5, 3], gap="large")
     with left:
         most_disputed(run)
+    with box:
+        search(run, "search", large=True)
     with right:
         my_handbook(run)
         st.header("How often", anchor=False)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from audit.metrics.questions import questions
 from audit.store.runs import Run
+from audit.terms import counted
 from pages._blinded.frame import escaped
 from pages._blinded.scripts import script_path
 from pages._shared.found_states import counted_sentence, errors_of, of_run, states_by
@@ -20,7 +21,7 @@ TITLE = "What {handbooks} say"
 LEAD = "Each {handbook} was asked {patient} questions. No model has compared their answers yet."
 LISTED = 5
 MOST = "Most often answered"
-ROW = "{stated} of {asked} {handbooks} {state} something{more}."
+ROW = "{stated} of {asked} {state} something{more}."
 COST = "Which {handbooks} agree and which disagree is not known: nothing has compared them. A judge would take {cost}."
 
 
@@ -56,7 +57,7 @@ def _most_answered(run: Run) -> None:
             st.page_link(script_path("question"), label=escaped(row["text"]), query_params=asked)
             more = f", {row['perhaps']} more perhaps" if row["perhaps"] else ""
             state = "states" if row["stated"] == 1 else "state"
-            counts(run, ROW, stated=row["stated"], asked=row["asked"], state=state, more=more)
+            counts(run, ROW, stated=row["stated"], asked=counted(run, "handbook", int(row["asked"])), state=state, more=more)
     link("questions", f"See all {len(frame):,} {{questions}}", run, icon=":material/list:")
 
 

@@ -81,7 +81,7 @@ def summary(run: Run, taxonomy: Taxonomy, theme: Theme | None, row: pd.Series) -
     st.markdown(
         say(
             run, SUMMARY, pairs=f"{row['pairs']:,}", disagreeing=f"{row['disagreeing']:,}",
-            topics="1 divergence topic" if row["topics"] == 1 else f"{row['topics']:,} divergence topics",
+            topics="1 phrase of the judge" if row["topics"] == 1 else f"{row['topics']:,} phrases of the judge",
             questions=f"{row['questions']:,}", question_word=run.term("question", row["questions"]),
             handbooks_n=row["handbooks"], handbook_word=run.term("handbook", row["handbooks"]),
             centers_n=row["centers"], center_word=run.term("center", row["centers"]),
@@ -107,7 +107,7 @@ def divergence_topics(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
     ordered = frame.sort_values("exemplar", ascending=False, kind="stable")
     table(ordered, f"topics_{theme_id}", theme_topics.table.pick(run), rows=8)
     if theme_id == NO_THEME:
-        counts(run, "Divergence topics with disagreements of high {significance} come first.")
+        counts(run, "Phrases with disagreements of high {significance} come first.")
     else:
         counts(run, "Exemplars come first: they represent the theme, and new divergence topics are compared with them.")
     footer(frame, "theme-topics", run, "theme_topics")

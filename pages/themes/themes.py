@@ -61,8 +61,8 @@ BARS_ALT = "Themes as bars: their disagreeing pairs of high, medium and low {sig
 
 GRAVEST = "The gravest theme is **{name}** (disagreements of high {significance}: {high} of {n})."
 MAP_NOTE = (
-    "{n} different divergence topics. Rest the pointer on a point to read what the judge wrote; drag to move, scroll to zoom, "
-    "click to open the theme."
+    "Each of the {n} points is what the judge wrote of some pairs. Rest the pointer on one to read it; drag to move, scroll to "
+    "zoom, click to open the theme."
 )
 ORDER_NOTE = (
     "High, medium, low: the {significance} of the disagreements. Themes with most of high significance come first, then "
@@ -149,7 +149,7 @@ def search(run: Run, view: ThemeView, frame: pd.DataFrame) -> pd.DataFrame:
     matches = frame.merge(hits, on="theme_id")
     counts(
         run,
-        "**{themes}** themes contain all of these words, in their name or in {topics} divergence topics.",
+        "**{themes}** themes contain all of these words, in their name or in {topics} of the judge's phrases.",
         themes=f"{len(matches):,}",
         topics=f"{matches['found'].sum():,}",
     )

@@ -13,6 +13,7 @@ from audit.metrics.questions import organs, topics
 from audit.metrics.severity import severity, severity_rho
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
+from audit.terms import counted
 from audit.vocabulary import SIGNIFICANCES
 from pages._shared.explore import RowFilter, corrected_groups, rates_frame
 from pages._shared.findings import MOST_DISAGREEMENT, NONE_STANDS_OUT, rate_finding
@@ -36,21 +37,26 @@ def severity_section(run: Run) -> None:
     frame = load(severity, run, level="topic")
     if not frame[list(SIGNIFICANCES)].to_numpy().any():
         return
-    st.header("Does severity change the ranking?", anchor=False)
+    with st.expander("Does severity change the ranking?", on_change="rerun", key="by_severity") as opened:
+        if opened.open:
+            _ranks(run, frame)
+
+
+def _ranks(run: Run, frame: pd.DataFrame) -> None:
     rho = cast(pd.Series, load(severity_rho, run).set_index("level").loc["topic"])
     counts(
         run,
         "For severity, each disagreement counts 1, 2 or 3 by its {significance} (low, medium, high). Places gained is how "
-        "far {a_topic} moves up as a result. Spearman's rho between the two rankings of the {n} {topics} with a disagreement is "
+        "far {a_topic} moves up as a result. Spearman's rho between the two rankings of the {n} with a disagreement is "
         "{rho} (1: the same ranking); between how often advice differs and how grave a difference is on average it is {grave} "
         "(0: no connection).",
         rho=coefficient(rho["rho_disputed"]),
         grave=coefficient(rho["rho_significance"]),
-        n=int(rho["disputed"]),
+        n=counted(run, "topic", int(rho["disputed"])),
     )
-    few = severity.table.pick(run, *FEW_OF_SEVERITY)
+    name, *few = severity.table.pick(run, *FEW_OF_SEVERITY)
     rest = [column for column in severity.table.pick(run) if column.name not in FEW_OF_SEVERITY]
-    table(frame, "severity_table", (*few, *rest))
+    table(frame, "severity_table", (replace(name, heading=title_of(run, "topic")), *few, *rest))
     footer(frame, "severity-topics", run, "severity", "severity_rho")
 
 
@@ -78,11 +84,11 @@ with page("By {topic}", LEAD, unlabelled=UNLABELLED) as run:
     rates_frame(run, frame, "topic", title, drawing, rows, ((name, *few), (name, *every)), level, "topics")
     counts(
         run,
-        "{n} {topics}, of which the chart shows {drawn}. Lines are 95 % intervals; one wider than 50 points is only written. A "
+        "{n}{drawn}. Lines are 95 % intervals; one wider than 50 points is only written. A "
         "{question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
         "{question}, or any two where it is general.",
-        n=len(frame),
-        drawn=len(drawn),
+        n=counted(run, level, len(frame)),
+        drawn=f", of which the chart shows {len(drawn)}" if len(drawn) < len(frame) else "",
     )
     where_silence_is(run)
     if level == "topic":

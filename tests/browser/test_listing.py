@@ -63,6 +63,26 @@ def test_a_heading_sorts_and_all_columns_are_one_click_away(demo: Dashboard) -> 
     assert axe_violations(page) == []
 
 
+def test_words_that_are_searched_for_are_marked(demo: Dashboard) -> None:
+    rows = listing(demo.open("/topics", height=1600))
+    word = names(rows)[2][:3].lower()
+    rows.get_by_role("searchbox").fill(word)
+    marks = rows.locator("mark").all_inner_texts()
+    assert marks
+    assert {mark.lower() for mark in marks} == {word}
+
+
+def test_on_a_phone_a_list_of_columns_sorts(demo: Dashboard) -> None:
+    rows = listing(demo.open("/topics", width=390))
+    as_listed = names(rows)
+    sort = rows.get_by_role("combobox", name="Sort by")
+    expect(sort).to_be_visible()
+    sort.select_option(label="Topic")
+    assert names(rows) == sorted(as_listed) != as_listed
+    sort.select_option(label="As listed")
+    assert names(rows) == as_listed
+
+
 def test_on_a_phone_nothing_is_cut_and_every_number_has_its_heading(demo: Dashboard) -> None:
     page = demo.open("/topics", width=390)
     rows = listing(page)

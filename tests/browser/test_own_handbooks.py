@@ -44,6 +44,6 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     shown = page.locator('[data-testid="stMain"]').inner_text()
     for sentence in statements:  # the generator quotes: each statement is also found verbatim in a section of the code
         assert shown.count(sentence) >= 2
-    expect(page.get_by_text("Search results, layer by layer")).to_have_count(2)
+    expect(page.get_by_text("How the search went, step by step")).to_have_count(2)
     assert tenancy.page_errors == []
     assert tenancy.foreign_requests == []

@@ -53,7 +53,7 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
     expect(target).to_be_in_viewport()
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_have_count(1)  # still the same page
 
-    page.get_by_text("Search results, layer by layer").first.click()
+    page.get_by_text("How the search went, step by step").first.click()
     expect(page.locator(".behind .layer").first).to_be_visible()
     expect(page.get_by_text("Skipped: no reranker was given.").first).to_be_visible()
 

@@ -31,10 +31,10 @@ def test_figures_name_their_denominators_and_the_disputed_share_is_corrected(run
     words = words_on(open_page("start"))
     # a and b are about the kidney, c and d about the lung: q1 is for ab alone, q2 for all, q3 for cd, of which d was not asked.
     # Both answer in ab of q1, and ab and bc of q2; the first two disagree.
-    assert "In **66.7 %** of pairs where both handbooks should answer and do, the advice differs, as this judge labels;" in words
+    assert "two handbooks that should answer it and do: in **66.7 %** of such pairs, the advice differs, as this judge" in words
     assert "no ratings show how far it errs." in words
     assert "Of 3 pairs." in words
-    assert re.search(r"On about \*\*\d+ %\*\* of questions \(.+\), handbooks take different positions", words)
+    assert re.search(r"on about \*\*\d+ %\*\* of questions \(.+\), at least two take different positions", words)
     assert "the judge's errors taken into account; as the judge labels, on 67 %." in words
     assert "Of 3 questions; in brackets the 95 % interval, for other questions put to these handbooks." in words
     assert "Assumed: it sees a disagreement in 5 % of the pairs that agree, and misses 15 % of the disagreements." in words
@@ -63,7 +63,7 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     }
     load(with_ratings(release, [ITEM, second | {"gold": "COMPLEMENTARY", "design_weight": "2"}]), data_dir)
     words = words_on(open_page("start"))
-    assert re.search(r"In \*\*42.9 %\*\* of pairs where both handbooks answer \(.+\), the advice differs", words)
+    assert re.search(r"two handbooks that answer it: in \*\*42.9 %\*\* of such pairs \(.+\), the advice differs", words)
     assert "the judge's errors taken into account; as the judge labels, in 42.9 %." in words
     assert "Corrected by the labels of raters (who they are is not stated) of 2 pairs over all pairs of the run" in words
     assert "no ratings show how far it errs" not in words

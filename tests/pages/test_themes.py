@@ -149,7 +149,7 @@ def test_themes_are_found_by_words_of_names_terms_and_divergence_topics(words, n
 def test_the_map_is_drawn_from_the_built_positions(themed, open_page):
     at = open_page("themes", view="map")
     assert not at.exception
-    assert "3 different divergence topics" in words_on(at)
+    assert "Each of the 3 points" in words_on(at)
 
 
 def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_page):
@@ -158,7 +158,7 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
     words = words_on(at)
     assert "Part of **Food *and* drink**" in words
     assert "salt, sodium" in words
-    assert "2** pairs with 1 divergence topic, on 2 questions" in words
+    assert "2** pairs with 1 phrase of the judge, on 2 questions" in words
     assert "100.0 % of all disagreement" in words
     tables = [table.value for table in lists(at)]
     assert list(tables[0]["topic"]) == ["topic of ab"]
@@ -169,7 +169,7 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
 def test_a_parent_counts_and_lists_the_themes_below_it(themed, open_page):
     at = open_page("theme", theme="p1")
     assert not at.exception
-    assert "4** pairs with 2 divergence topics" in words_on(at)
+    assert "4** pairs with 2 phrases of the judge" in words_on(at)
     assert list(lists(at)[0].value["name"]) == ["Salt", "Fluids"]
 
 
@@ -179,7 +179,7 @@ def test_disagreements_like_no_other_can_be_opened_too(run, data_dir, open_page)
     write_taxonomy(without_parent, POINTS, taxonomy_path(run, Settings(data_dir=data_dir).themes_dir))
     at = open_page("theme", theme="-1")
     assert not at.exception
-    assert "2** pairs with 1 divergence topic" in words_on(at)
+    assert "2** pairs with 1 phrase of the judge" in words_on(at)
 
 
 def test_a_link_to_an_unknown_theme_opens_the_most_serious_one_with_a_warning(themed, open_page):
