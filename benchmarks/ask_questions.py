@@ -2,11 +2,11 @@
 
     python -m benchmarks.ask_questions --data-dir DIR [--encoder MODEL] [--only RUN ...] [--part PART]
 
-360 questions of `ask_questions.csv`, 120 each to the demo, the NIH institutes (with their texts as sections.jsonl) and the
+480 questions of `ask_questions.csv`, 160 each to the demo, the NIH institutes (with their texts as sections.jsonl) and the
 tenancy example, written from the texts before they were asked. The search was changed after part `first` was read, and from which
-score of many handbooks one is called *stated* after `second`; `third` was asked last. `expected` is what the texts say ("":
-nothing). Columns `words` and `minilm` are a language model's reading of what the page shows: the questions of the run, and the
-passage that stands first.
+score of many handbooks one is called *stated* after `second`; nothing was changed after `third` and `fourth`. `expected` is what
+the texts say ("": nothing). Columns `words` and `minilm` are a language model's reading of what the page shows: the questions of
+the run, and the passage that stands first.
 
     r  it answers, or the first questions of the run are those that do      p  about the subject only, and called *perhaps*
     w  called *stated*, and does not answer                                 s  called *not found* though a handbook answers
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--encoder", metavar="MODEL", help="a sentence model (default: words and static vectors)")
     parser.add_argument("--only", choices=RUNS, nargs="+", default=list(RUNS))
-    parser.add_argument("--part", choices=("first", "second", "third"), help="only the questions of this part")
+    parser.add_argument("--part", choices=("first", "second", "third", "fourth"), help="only the questions of this part")
     arguments = parser.parse_args()
     with QUESTIONS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
