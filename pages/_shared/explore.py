@@ -22,7 +22,7 @@ from audit.tables import Column
 from audit.terms import display_name, fill
 from audit.vocabulary import Label
 from pages._blinded.access import label_store
-from pages._blinded.frame import is_phone
+from pages._blinded.frame import escaped_label, is_phone
 from pages._shared.findings import LONGEST
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource, rating_sources
@@ -193,13 +193,26 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     n = len(marked)
     words = {"one": one, "many": many, "differ": "differs" if n == 1 else "differ", "named": listed_subjects(list(marked))}
     title = fill(run, FOUND if n else NONE, n=n, total=len(own), **words)
-    columns = [column for column in metric.table.pick(run) if column.name in (CASE_MIX_SHOWN if n else CASE_MIX_SHOWN[:-2])]
+    if n:
+        _case_mix_frame(run, metric, own, rows, one, title)
+        counts(run, CHANCE)
+        return
+    with st.expander(escaped_label(title), on_change="rerun", key=f"{metric.name}_none") as opened:
+        if opened.open:
+            _case_mix_frame(run, metric, own, rows, one, "")
+
+
+def _case_mix_frame(run: Run, metric: Metric[...], own: pd.DataFrame, rows: RowFilter, one: str, title: str) -> None:
+    """The funnel and the table; without a title where nobody stands out, which was said before."""
+    columns = [column for column in metric.table.pick(run) if column.name in (CASE_MIX_SHOWN if title else CASE_MIX_SHOWN[:-2])]
     name = metric.table.pick(run, rows.column)[0]
     file = metric.name.replace("_", "-")
     frame_key = f"{metric.name}_frame"
     # A funnel in which nobody stands out shows less than the list, and a phone has no room for it
-    tabs = ("Chart", "Table") if n and not is_phone() else ("Table", "Chart")
-    drawn = dict(zip(tabs, figure_frame(run, frame_key, frame, file, metric.name, title=title, tabs=tabs), strict=True))
+    tabs = ("Chart", "Table") if title and not is_phone() else ("Table", "Chart")
+    drawn = dict(
+        zip(tabs, figure_frame(run, frame_key, own.drop(columns="name"), file, metric.name, title=title, tabs=tabs), strict=True)
+    )
     if drawn["Chart"].open:
         with drawn["Chart"]:
             alt = f"Disagreements of each {one} over those expected, by how many are expected, with the lines of a funnel."
@@ -208,5 +221,3 @@ def case_mix_section(run: Run, metric: Metric[...], frame: pd.DataFrame, names: 
     if drawn["Table"].open:
         with drawn["Table"]:
             table(own.assign(**{rows.column: own["name"]}), f"{metric.name}_table", [name, *columns])
-    if n:
-        counts(run, CHANCE)

@@ -34,12 +34,12 @@ HEADINGS = {
     "act": "Edit", "when": "When (UTC)", "author": "Author", "what": "Change", "reason": "Reason", "standing": "Status",
 }  # fmt: skip
 NO_ACCOUNT = (
-    "A clinician or a PI can rename, merge, split, move and set aside themes. Every edit needs an author, and there are no "
+    "A viewer or a PI can rename, merge, split, move and set aside themes. Every edit needs an author, and there are no "
     "accounts here yet. Create one in a terminal, then sign in:"
 )
 ADD_ACCOUNT = "audit account add NAME --role viewer"
 SIGN_IN = (
-    "A clinician (viewer) or a PI can rename, merge, split, move and set aside themes after signing in, because every edit needs "
+    "A viewer or a PI can rename, merge, split, move and set aside themes after signing in, because every edit needs "
     "an author. To create an account, run in a terminal: `audit account add NAME --role viewer`."
 )
 

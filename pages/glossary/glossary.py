@@ -1,4 +1,4 @@
-"""Glossary: the words of the audit in plain clinical English, using the run's own terms."""
+"""Glossary: the words of the audit in plain English, using the run's own terms."""
 
 import streamlit as st
 

@@ -11,6 +11,7 @@ from audit.metrics.silence import silence
 from audit.metrics.within_handbook import was_read, within_handbook, within_handbook_counts
 from audit.queries.citations import section_titles, source_file
 from audit.queries.handbook_view import disagreement_subjects, handbook_text
+from audit.queries.lookup import handbook_list
 from audit.queries.pair_counts import MATCHING
 from audit.store.runs import Run
 from audit.tables import Column
@@ -209,7 +210,7 @@ def by_name(names: dict[str, str]) -> list[str]:
 
 def heading_of(run: Run) -> str:
     """The name of the handbook in the address, else of the first."""
-    names = handbook_names(load(handbooks, run, scope=MATCHING))
+    names = handbook_names(load(handbook_list, run))
     return names[same_name(st.query_params.get("handbook") or "", names) or by_name(names)[0]]
 
 

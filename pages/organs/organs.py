@@ -60,16 +60,15 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
         "line marks the whole run, and each panel has its own scale.",
     )
 
-    st.header("How the judge labelled them", anchor=False)
-    base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
-    base_words, shown_labels = BASES[base]
-    label_bars(list(shown_frame["organ"]), shown_frame, shown_labels, base_words)
-    counts(
-        run,
-        "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",
-        **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
-    )
-
     st.caption(say(run, SCOPE_NOTE))
     where_silence_is(run)
+    with st.expander("How the judge labelled them", key="labelled"):
+        base = choose("Shares of", list(BASES), "shares_of", format_func=lambda name: BASES[name][0])
+        base_words, shown_labels = BASES[base]
+        label_bars(list(shown_frame["organ"]), shown_frame, shown_labels, base_words)
+        counts(
+            run,
+            "Both {handbooks} answer in {present} of {scored} pairs with a verdict. {unscored} unscored pairs are not counted.",
+            **{name: f"{frame[name].iloc[-1]:,}" for name in ("present", "scored", "unscored")},
+        )
     corrected_groups(run, "organ")

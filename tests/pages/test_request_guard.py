@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pytest
 from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -306,13 +307,17 @@ def test_scripts_are_compressed_for_a_browser_that_takes_it_and_plain_for_others
     script = next(path for path in sorted((ROOT / "static" / "js").glob("index.*.js")))
     at = http.client.HTTPConnection(urlsplit(address).netloc)
     answers = []
-    for headers in ({"Accept-Encoding": "gzip, br"}, {}, {"Accept-Encoding": "gzip", "Range": "bytes=0-9"}):
+    takes_both, takes_gzip = {"Accept-Encoding": "gzip, deflate, br"}, {"Accept-Encoding": "gzip;q=0.5, gzip"}
+    for headers in (takes_both, takes_gzip, {}, {"Accept-Encoding": "br", "Range": "bytes=0-9"}):
         at.request("GET", f"/static/js/{script.name}", headers=headers)
         answer = at.getresponse()
         answers.append((answer.getheader("Content-Encoding"), answer.getheader("X-Content-Type-Options"), answer.read()))
-    assert [(encoding, guard) for encoding, guard, _ in answers] == [("gzip", "nosniff"), (None, "nosniff"), (None, "nosniff")]
-    assert gzip.decompress(answers[0][2]) == answers[1][2] == script.read_bytes()
-    assert len(answers[0][2]) < len(answers[1][2]) / 2
+    assert [encoding for encoding, _, _ in answers] == ["br", "gzip", None, None]
+    assert {guard for _, guard, _ in answers} == {"nosniff"}
+    by_brotli, by_gzip, plain = (body for _, _, body in answers[:3])
+    assert pa.decompress(by_brotli, decompressed_size=len(plain), codec="brotli", asbytes=True) == plain == script.read_bytes()
+    assert gzip.decompress(by_gzip) == plain
+    assert len(by_brotli) < 0.95 * len(by_gzip) < len(plain) / 2
     at.request("GET", "/static/js/../../../../pyproject.toml", headers={"Accept-Encoding": "gzip"})
     assert at.getresponse().status >= 400
 
