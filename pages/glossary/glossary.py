@@ -1,6 +1,7 @@
 """Glossary: the words of the audit in plain English, using the run's own terms."""
 
 import streamlit as st
+from markupsafe import Markup
 
 from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS
@@ -57,6 +58,10 @@ SECTIONS = {
 }  # fmt: skip
 """Heading -> words in their order. A word of a metric that is in no section is listed under MORE."""
 MORE = "More words"
+DEFINED_LABEL = Markup(
+    '<div style="display:flex;gap:0.7rem" dir="auto"><span style="flex:none;width:18px;height:18px;margin-top:3px;'
+    'border-radius:3px;background:{colour}"></span><span><b>{word}</b>: {meaning}</span></div>'
+)
 
 CORE_MEANINGS = {
     "{handbook}": "One source of advice for {patients}, such as a book or a website. It belongs to one {center} and "
@@ -126,9 +131,8 @@ def define_labels(run: Run, wanted: str) -> None:
     if shown:
         st.header("The five labels", anchor=False)
     for label in map(Label, shown):
-        swatch, text = st.columns([1, 40], vertical_alignment="center", gap="small")
-        swatch.html(f'<div style="width:18px;height:18px;border-radius:3px;background:{light_dark(LABEL_COLOURS[label])}"></div>')
-        text.markdown(say(run, f"**{label.value.lower()}**: {LABEL_MEANINGS[label]}"))
+        colour, meaning = light_dark(LABEL_COLOURS[label]), fill(run, LABEL_MEANINGS[label])
+        st.html(DEFINED_LABEL.format(colour=colour, word=label.value.lower(), meaning=meaning))
 
 
 with page("Glossary", LEAD, without_pairs=LEAD, without_run=True) as run:

@@ -32,5 +32,6 @@ def test_a_search_leaves_the_words_that_contain_it_and_works_without_a_run(data_
 
 def test_a_search_for_a_label_shows_its_colour(run, open_page):
     at = open_page("glossary", run=run.key, word="contradictory")
-    assert "**contradictory**: Both answer, and following one means going against the other." in words_on(at)
-    assert "**consistent**: Both give the same advice" not in words_on(at)
+    html = "\n".join(str(element.proto.body) for element in at.get("html"))
+    assert "<b>contradictory</b>: Both answer, and following one means going against the other." in html
+    assert "<b>consistent</b>" not in html
