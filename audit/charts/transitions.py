@@ -91,11 +91,14 @@ def _with_axes(
     row_height: int,
     above: int,
     level_heads: int,
+    turns: int = 2,
     **common: Any,
 ) -> go.Figure:
-    """With more columns than `level_heads` every second head is a line higher: names would touch in a narrow window."""
+    """With more columns than `level_heads` the heads are on `turns` lines in turn: names would touch in a narrow window."""
     common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0, **common}
-    over = [f"{head}<br> " if len(columns) > level_heads and place % 2 else head for place, head in enumerate(columns)]
+    lines = turns if len(columns) > level_heads else 1
+    over = [head + "<br> " * (place % lines) for place, head in enumerate(columns)]
+    above += 16 * max(lines - 2, 0)
     figure.update_xaxes(
         title={"text": titles[1], "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
         **axis_of_names(over), **common,
@@ -104,7 +107,7 @@ def _with_axes(
         title={"text": titles[0], "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
         **axis_of_names(rows), ticklabelstandoff=6, **common,
     )  # fmt: skip
-    height = 110 + row_height * max(len(rows), 2)
+    height = 110 + 16 * max(lines - 2, 0) + row_height * max(len(rows), 2)
     return styled(figure, height, margin={"l": 8, "r": 8, "t": above, "b": 8}, hovermode="closest")
 
 
@@ -142,7 +145,8 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     )
     heads = [*heads, TOTAL]
     of_rows, of_columns = clipped_names([rows, columns])
-    return _with_axes(figure, heads, heads, (of_rows, of_columns), row_height=46, above=80, level_heads=4, zeroline=False)
+    titles = of_rows, of_columns
+    return _with_axes(figure, heads, heads, titles, row_height=46, above=80, level_heads=4, turns=3, zeroline=False)
 
 
 def _confused(totals: Floats, y: int, x: int, heads: list[str], raters: tuple[str, str], unit: str) -> str:

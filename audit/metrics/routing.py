@@ -38,7 +38,7 @@ KIND = Column.text(
 )
 MEASURE_TITLES = {
     "PrimaryAcc": "Right source first (PrimaryAcc)", "Top2Hit": "Right source in first two (Top2Hit)",
-    "EDR": "Evidence of densest source (EDR)", "AuthCov": "Authority in evidence (AuthCov)",
+    "EDR": "From densest source (EDR)", "AuthCov": "Authority in evidence (AuthCov)",
     "EvRecall@5": "Known sections found (EvRecall@5)", "EvNDCG@5": "Order of sections (EvNDCG@5)",
     "CrossEv@5": "All needed sources (CrossEv@5)",
 }  # fmt: skip

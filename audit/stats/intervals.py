@@ -268,7 +268,7 @@ def scaled_wilson(value: float, se: float, trials: float, scale: Scale, width: f
     if share < 0:  # far below chance no share of items corresponds; without a spread the width is that at zero agreement
         plain = (value - Z * se, value + Z * se)
         low, high = plain if se > ROUNDING_ERROR else (value, value + high - scale.from_share(0.0))
-    return max(low, min(value, MIN_COEFFICIENT)), high
+    return max(low, min(value, MIN_COEFFICIENT)), min(high, scale.from_share(1.0))
 
 
 def quotient_interval(numerator: ShareEstimate, denominator: ShareEstimate) -> tuple[float, float]:

@@ -101,7 +101,7 @@ def _show_nothing_loaded(title: str) -> None:
     for problem in loaders.damaged_stores():
         explain(problem)
     st.info(NOTHING_LOADED)
-    st.code(COMMANDS, language="bash")
+    st.code(COMMANDS, language="bash", wrap_lines=True)
 
 
 def _ask_which_run(title: str, runs: list[Run]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -63,16 +64,22 @@ def transitions_section(compared: ComparedRuns) -> None:
     footer(cells, "transitions", compared.run, "transitions", "run_agreement", "changed_pairs")
 
 
+KAPPAS = {
+    "kappa": "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
+    "significance kappa": "On the significance of {n} pairs, where both state one, kappa is **{value}** (95 % interval {span}).",
+}
+"""Figures that are no shares, in sentences."""
+
+
 def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:
-    kappa = agreement[agreement["figure"] == "kappa"].iloc[0]
-    counts(
-        compared.run,
-        "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
-        n=f"{kappa['of']:,}",
-        value=coefficient(kappa["value"]),
-        span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
-    )
-    shares = agreement[agreement["figure"] != "kappa"]
+    for name, sentence in KAPPAS.items():
+        kappa = agreement[agreement["figure"] == name].iloc[0]
+        if not math.isnan(kappa["value"]):
+            counts(
+                compared.run, sentence, n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
+                span=coefficient_interval(kappa["value_low"], kappa["value_high"]) or "unknown",
+            )  # fmt: skip
+    shares = agreement[~agreement["figure"].isin(KAPPAS)]
     figure, count, of, value, method = run_agreement.table.pick(compared.run)
     table(shares, "run_agreement", (figure, count, of, Column.share("value", value.heading), method))
 

@@ -20,7 +20,7 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_many, pick_one
-from pages._shared.widgets import chart, counts, footer, linked_rows, say, title_of
+from pages._shared.widgets import chart, counts, figure_frame, linked_rows, say, title_of
 from pages.stress.item import documents_html, question_html, replies_html
 
 LEAD = "What does a system do when the documents it is given are missing, irrelevant or wrong?"
@@ -36,6 +36,7 @@ VIEWS = {
     "all": "Curves", "selective": "Answers and refusals", "differences": "Differences", "contexts": "Documents shown",
     "instances": "Instances", "one": "One instance",
 }  # fmt: skip
+PUBLISHED = "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts."
 UNREADABLE_ONE = "1 reply, document or sub-question could not be read; it is not counted in any share."
 UNREADABLE = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
 TEST_WORDS: dict[str, str] = {
@@ -123,17 +124,21 @@ def curves(run: Run, chosen: ChosenTest) -> None:
     shown = frame[frame["measure"] == measure]
     figure, has_published = curves_of(shown, chosen.test, measure, chosen.scope, pick_published(chosen, measure, shown))
     alt = f"{titles[measure]} of each system, with 95 % intervals, by {chosen.across.lower()}."
-    chart(figure, "curves", alt)
-    if has_published:
-        counts(run, "Grey: the figures that MedRGB prints for the same set of questions, with other documents and other prompts.")
+    chart_tab, table_tab = figure_frame(run, "curves", frame, f"stress-{chosen.test}", CURVES.metric.name)
+    if chart_tab.open:
+        with chart_tab:
+            chart(figure, "curves", alt)
+            if has_published:
+                counts(run, PUBLISHED)
+    if table_tab.open:
+        with table_tab:
+            sections.rows(run, CURVES, shown)
     unread = int(shown["unread"].sum())
     unreadable = UNREADABLE_ONE if unread == 1 else UNREADABLE
     counts(run, unreadable if unread else "Everything that was asked for could be read.", n=f"{unread:,}")
-    sections.rows(run, CURVES, shown)
     with st.expander("How each measure is counted"):
         for note in CURVES.metric.table.notes_for(run):
             counts(run, "{note}", note=note)
-    footer(frame, f"stress-{chosen.test}", run, CURVES.metric.name)
 
 
 def pick_published(chosen: ChosenTest, measure: str, shown: pd.DataFrame) -> list[str]:
@@ -154,14 +159,20 @@ def selective(run: Run, chosen: ChosenTest) -> None:
         return
     sections.heading(run, SELECTIVE)
     alt = "Accuracy of what each system answers, against the share of questions that it answers, with 95 % intervals."
-    chart(selective_curves(frame, chosen.across), "selective", alt)
+    chart_tab, table_tab = figure_frame(run, "selective", frame, f"stress-selective-{chosen.test}", SELECTIVE.metric.name)
+    if chart_tab.open:
+        with chart_tab:
+            chart(selective_curves(frame, chosen.across), "selective", alt)
+    if table_tab.open:
+        with table_tab:
+            sections.rows(run, SELECTIVE, frame)
+    sections.explained(run, SELECTIVE, frame)
     counts(
         run,
         "Next to each mark: {across}. A system that knows when to decline stays high while it moves to the left; one that "
         "answers nothing has no accuracy and no mark.",
         across=chosen.across[0].lower() + chosen.across[1:],
     )
-    sections.listing(run, SELECTIVE, frame, file=f"stress-selective-{chosen.test}")
 
 
 def differences(run: Run, chosen: ChosenTest) -> None:

@@ -18,6 +18,7 @@ from tests.pages.test_systems import table_with
 from tests.support.loading import load
 from tests.support.stress import document, instance, replied, stress_release, stress_tables
 
+pytestmark = pytest.mark.usefixtures("every_tab")
 LoadStress = Callable[..., Run]
 
 

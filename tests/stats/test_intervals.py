@@ -3,7 +3,16 @@ import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
-from audit.stats.intervals import finite_share_interval, hypergeometric, percentiles, wilson, wilson_paired, with_interval
+from audit.stats.intervals import (
+    chance_scale,
+    finite_share_interval,
+    hypergeometric,
+    percentiles,
+    scaled_wilson,
+    wilson,
+    wilson_paired,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +97,8 @@ def test_draws_without_replacement_have_the_probabilities_of_an_independent_impl
 def test_a_share_of_very_many_units_has_the_binomial_interval():
     low, high = finite_share_interval(20, 40, 4_000_000)
     assert (low, high) == pytest.approx((0.3492, 0.6508), abs=0.002)  # mid-p of a binomial share, 20 of 40
+
+
+def test_a_coefficient_far_below_chance_has_an_interval_within_its_range():
+    low, high = scaled_wilson(-1.5, 0.8, 2, chance_scale(0.5), width=2.0)  # two items, rated at opposite ends of the scale
+    assert (low, high) == (-1.5, 1)

@@ -208,8 +208,8 @@ def disagreement_of_parts(rows: pd.DataFrame, first: str, second: str) -> pd.Dat
     name (str), present (int, pairs), r_div, r_div_low, r_div_high.
     """
     parts_of_runs = [
-        (BOTH, "first", f"in both, according to {first}"),
-        (BOTH, "second", f"in both, according to {second}"),
+        (BOTH, "first", f"in both, by {first}"),
+        (BOTH, "second", f"in both, by {second}"),
         (REVEALED, "second", "newly found"),
         (LOST, "first", "no longer found"),
     ]

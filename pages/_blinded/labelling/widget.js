@@ -31,7 +31,11 @@ class LabellingWidget {
   receive(data, send, leave) {
     this.send = send
     this.leave = leave
-    if (this.study !== data.study) { this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study }
+    if (this.study !== data.study) {
+      this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study
+      // The field in which the study was chosen would get every key
+      if (document.activeElement?.closest("[data-testid=stSelectbox]")) document.activeElement.blur()
+    }
     this.data = data
     const handled = new Set(data.handled)
     this.outbox = this.outbox.filter((event) => !handled.has(event.key))

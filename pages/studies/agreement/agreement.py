@@ -361,7 +361,7 @@ def study_matrix(shown: ShownStudy, comparison: Comparison, scope: str = SAMPLE)
     about, first, second = comparison
     cells = shown.report.confusion
     own = cells[(cells[["about", "first", "second", "scope"]] == [about, first, second, scope]).all(axis=1)]
-    if own.empty:
+    if own.empty or not own["count"].any():
         return
     order = list(dict.fromkeys(own["first_label"]))
     counts = own.pivot(index="first_label", columns="second_label", values="count").loc[order, order]

@@ -77,7 +77,7 @@ except AuditError as error:
     explain(error)
     st.stop()
 if study is None:
-    st.title("Annotate", anchor=False)
+    st.title("Label", anchor=False)
     st.info(escaped(NO_STUDY))
 else:
     synthetic_notice(study)

@@ -109,6 +109,7 @@ def show_message() -> None:
     """Show the message of `rerun_with_message`, if there is one."""
     if message := st.session_state.pop(SUCCESS, None):
         st.success(escaped(message))
+        st.toast(escaped(message))  # the form that was sent may be far below
 
 
 DESIGN_HELP = (
@@ -181,8 +182,8 @@ def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePla
         per_label=per_label,
         design_for=figure,
         items=total,
-        second=second.selectbox("Second criterion", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
-        first_in_line=first.number_input("First in line, in %", 0, int(100 * MOST_FIRST), 0, 5, help=FIRST_HELP) / 100,
+        second=second.selectbox("Also divided by", SECOND_CRITERIA, index=None, placeholder="None", key="second"),
+        first_in_line=first.number_input("Doubtful pairs first, in %", 0, int(100 * MOST_FIRST), 0, 5, help=FIRST_HELP) / 100,
         **_common_fields(calibration, repeats, seed, SamplePlan),
         **_shown_fields(st.checkbox("Show annotators which handbook an answer is from", key="names_shown")),
         after=_earlier_studies(store, run),
