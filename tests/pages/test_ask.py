@@ -21,7 +21,7 @@ from pages._shared.doors import BROWSING
 from pages._shared.loaders import recent_answers
 from pages._shared.navigation import is_listed
 from pages.ask import form
-from tests.pages.conftest import Open, words_on
+from tests.pages.conftest import Open, component, words_on
 from tests.pages.test_system_answers import html_on
 from tests.support.loading import load
 from tests.support.other_subjects import OTHER_SUBJECTS
@@ -250,6 +250,36 @@ def test_while_a_run_is_prepared_the_page_says_which_handbook_is_next(
     at = open_page("ask", ask=LIFT)
     assert [bar.proto.text for bar in at.get("progress")] == ["Preparing the handbooks of this run: 40 of 102"]
     assert "The process ended." in text_on(at)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["another run", "the same run again"])
+def test_while_a_run_is_being_loaded_the_runs_that_are_there_answer(
+    load_texts: LoadTexts, open_page: Open, data_dir: Path, tmp_path: Path, again: bool
+) -> None:
+    run = load_texts()
+    coming = release_from(tmp_path / "coming", "q1 kidney ab=CONSISTENT", run_id="coming")
+    release = tmp_path / "releases" / "tiny" if again else coming
+    opened: list[AppTest] = []
+    load(release, data_dir, again=again, progress=lambda _: opened.append(open_page("ask", ask=LIFT, run=run.key)))
+    assert len(opened) > 1
+    for at in opened:
+        assert not at.exception
+        assert not at.error
+        assert "4 handbooks searched" in text_on(at)
+        assert [one["key"] for one in component(at, "top_bar")["runs"]] == [run.key]
+    assert len(component(open_page("ask"), "top_bar")["runs"]) == (1 if again else 2)
+
+
+def test_while_the_first_run_is_being_loaded_the_page_says_that_there_is_none(
+    open_page: Open, data_dir: Path, tmp_path: Path
+) -> None:
+    opened: list[AppTest] = []
+    release = release_from(tmp_path / "releases", "q1 kidney ab=CONSISTENT")
+    load(release, data_dir, progress=lambda _: opened.append(open_page("ask", ask=LIFT)))
+    assert len(opened) > 1
+    for at in opened:
+        assert not at.exception
+        assert "No run is loaded" in text_on(at)
 
 
 def test_without_an_endpoint_no_model_is_spoken_of_and_with_one_its_answer_has_sources(

@@ -8,13 +8,16 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from audit.release.write import write_jsonl
 from audit.stats.measured_errors import ASSUMED, RATED, REPEATS, SECOND
 from audit.store.runs import Run
+from pages._blinded.scripts import script_path
 from pages._shared.disputed_share import FROM
+from tests.metrics.test_within_handbook import CHEESE, COUNTS, FEVER
 from tests.pages.conftest import component, words_on
 from tests.store.test_load_ratings import ITEM, with_ratings
 from tests.support.directions import without_directions
-from tests.support.loading import load
+from tests.support.loading import BASE, load
 from tests.support.systems import systems_release
 from tests.support.tiny import release_from
 
@@ -77,6 +80,35 @@ def test_texts_of_a_release_are_never_html(release, data_dir, open_page):
     html = html_on(open_page("start"))
     assert "<b>q1" not in html
     assert "&lt;b&gt;q1" in html
+
+
+def test_ones_own_handbook_is_chosen_once_and_is_in_the_address_of_every_page(tmp_path, data_dir, open_page):
+    folder = release_from(tmp_path / "releases", BASE)
+    write_jsonl(folder / "within_handbook.jsonl", [FEVER, CHEESE])
+    write_jsonl(folder / "within_handbook_counts.jsonl", COUNTS)
+    run = load(folder, data_dir).run
+    at = open_page("start")
+    assert "Choose yours: what it leaves out, where it stands alone, where it contradicts itself." in words_on(at)
+    at.selectbox(key="mine").select("b").run()
+    assert at.query_params["mine"] in ("b", ["b"])
+    words = words_on(at)
+    assert "It leaves out no question that most others answer." in words
+    assert "On no question does it disagree with most of the others that answer." in words
+    assert "Its passages contradict each other on **2** subjects, of 3 pairs of passages compared." in words
+    assert any("handbook=b" in query and f"run={run.key}".replace("@", "%40") in query for _, query in links_on(at))
+    del at.query_params["mine"]  # a link to another page without it, in the same visit
+    at.switch_page(script_path("start")).run()
+    assert at.query_params["mine"] in ("b", ["b"])
+    assert "Its passages contradict each other" in words_on(at)
+
+
+def test_a_handbook_of_ones_own_without_a_pair_compared_is_not_checked(tmp_path, data_dir, open_page):
+    folder = release_from(tmp_path / "releases", BASE)
+    write_jsonl(folder / "within_handbook_counts.jsonl", COUNTS)
+    load(folder, data_dir)
+    words = words_on(open_page("start", mine="c"))  # 0 pairs compared, 1 without a verdict
+    assert "Not checked: no model has compared passages of this handbook with each other" in words
+    assert "was found to differ" not in words
 
 
 def test_a_run_of_answering_systems_alone_leads_to_their_pages(data_dir, tmp_path, open_page):

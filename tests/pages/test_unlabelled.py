@@ -138,6 +138,24 @@ def test_a_search_whose_answers_a_judge_compared_has_no_rate_of_pairs_that_are_n
         assert MISSES in words_on(at)
 
 
+@pytest.mark.parametrize("page", ["start", "questions", "question", "disagreements", "coverage", "handbook", "ask", "trust"])
+def test_a_run_of_one_handbook_has_its_answers_and_opens(page, tmp_path, data_dir, open_page):
+    release = release_from(tmp_path, "q1 kidney ab=CONSISTENT\nq2 kidney ab=absent", HANDBOOKS[:2])
+    folder = without_pairs(release, tmp_path / "one")
+    for name in ("handbooks", "answers"):
+        lines = (folder / f"{name}.jsonl").read_text("utf-8").splitlines(keepends=True)
+        (folder / f"{name}.jsonl").write_text("".join(line for line in lines if json.loads(line)["handbook_id"] == "a"), "utf-8")
+    run = load(folder, data_dir).run
+    at = open_page(page, **({"question": "q1"} if page == "question" else {}))
+    assert not at.exception
+    assert not at.error
+    assert (run.has_pairs, run.has_answers) == (False, True)
+    assert "2 handbooks" not in words_on(at) + html_on(at)
+    if page == "question":
+        assert at.title[0].value.replace("\\", "") == "What about q1?"
+        assert "Handbook a on q1" in html_on(at)
+
+
 def test_trust_says_how_often_the_search_errs_where_there_is_no_judge(show):
     at = show("trust")
     assert at.title[0].value == "How far to trust what was found"
