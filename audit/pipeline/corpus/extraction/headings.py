@@ -118,10 +118,10 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
     # Text that was pasted without its type has only its spaces
-    if len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles:
-        within = {number for heading in headings for number in range(heading.start, heading.end)}
-        spaced = [heading for heading in _by_space(lines) if heading.start not in within]
-        headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
+    plain = len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles
+    within = {number for heading in headings for number in range(heading.start, heading.end)}
+    spaced = [heading for heading in _by_space(lines) if heading.start not in within and (plain or _is_alone(heading, lines))]
+    headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
     if len(headings) > 1 and _is_footer(headings[-1], lines):
         headings.pop()
@@ -294,12 +294,22 @@ def _by_space(lines: list[Line]) -> Iterator[Heading]:
             yield heading
 
 
+def _is_alone(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line is all of a paragraph between two others: below a sentence that has ended, above one of several lines."""
+    above, first, *below = lines[max(0, heading.start - 1) : heading.start + 3]
+    if len(below) < 2 or above is first or above.page != first.page or not SENTENCE_ENDING.search(above.text):
+        return False
+    goes_on = 0 < below[1].baseline - below[0].baseline < (first.baseline - above.baseline) / MIN_NEARER
+    return first.ends_early and not below[0].ends_early and goes_on and below[1].x0 == below[0].x0
+
+
 def _space_above(heading: Heading, lines: list[Line]) -> float:
     """How far the text below a heading in plain type may be, in points: less than what is above it, which ends no lead."""
     first, above = lines[heading.start], lines[heading.start - 1] if heading.start else None
     if above is None or above.page != first.page:
         return (MAX_HEADING_GAP if above else MAX_TITLE_GAP) * first.size
-    return 0.0 if above.text.endswith(":") else (first.baseline - above.baseline) / MIN_NEARER
+    step = first.baseline - above.baseline
+    return 0.0 if above.text.endswith(":") else step if _is_alone(heading, lines) else step / MIN_NEARER
 
 
 def _continues_text(heading: Heading, lines: list[Line]) -> bool:

@@ -47,17 +47,32 @@ MAX_DIGITS = 2
 BULLET_DROP = 0.6
 
 
+class CellPlace(NamedTuple):
+    """Where a tagged cell is: its table by number, its row from 1 and column from 0; how many columns and rows it is over.
+
+    Its row is 0 where a text is tagged as in a table, but not in a row of it.
+    """
+
+    table: int
+    row: int = 0
+    column: int = 0
+    columns: int = 1
+    rows: int = 1
+
+
 class Tag(NamedTuple):
     """What the PDF says that a text is; `kind` is "heading", "item", "cell", "head" (of a column or row of a
     table), "paragraph", "other", or "" where it says nothing.
 
     level    of a heading, from 1
     element  the number of the heading, item, cell, head or paragraph on its page
+    place    of the innermost cell that it is in; None outside of tables
     """
 
     kind: str
     level: int
     element: int
+    place: CellPlace | None = None
 
 
 NO_TAG = Tag("", 0, 0)

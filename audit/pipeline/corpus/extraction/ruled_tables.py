@@ -15,6 +15,7 @@ from audit.pipeline.corpus.extraction.panels import Panel, panel_of
 from audit.pipeline.corpus.extraction.reading_order import in_reading_order
 from audit.pipeline.corpus.extraction.row_rules import banded_tables
 from audit.pipeline.corpus.extraction.table_columns import is_figure
+from audit.pipeline.corpus.extraction.tagged_tables import tagged_grids
 
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
@@ -42,7 +43,11 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
     runs, tables = with_drawn_bullets(page), list[Line]()
     boxes: list[Box] = []
     # What drawings in the cells leave no grid of is tried without their lines
-    for grid in chain(_by_size(grids(page.rulings, page.borders)), _by_size(_of_long_lines(page))):
+    drawn = [*_by_size(grids(page.rulings, page.borders)), *_by_size(_of_long_lines(page))]
+    tagged = list(tagged_grids(page.runs))
+    # The head that a page repeats has lines and no tags
+    shorter = [grid for grid in tagged if any(_is_longer(other, grid) for other in drawn)]
+    for grid in (*(grid for grid in tagged if grid not in shorter), *drawn, *shorter):
         inside = [run for run in runs if _is_in(grid.box, run)]
         # Areas around tables place text on the page
         around = any(grid.box.contains((box.x0 + box.x1) / 2, (box.top + box.bottom) / 2) for box in boxes)
@@ -66,6 +71,12 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
     return sorted([*lines, *tables], key=lambda line: (line.baseline, line.x0))
 
 
+def _is_longer(grid: Grid, tagged: Grid) -> bool:
+    x, y = (tagged.box.x0 + tagged.box.x1) / 2, (tagged.box.top + tagged.box.bottom) / 2
+    longer = len(grid.rows) > len(tagged.rows) and len(grid.rows[0]) >= len(tagged.rows[0])
+    return longer and grid.box.contains(x, y)
+
+
 def _by_size(found: Iterable[Grid]) -> list[Grid]:
     return sorted(chain.from_iterable(map(_parted, found)), key=lambda grid: _size(grid.box))
 
@@ -74,7 +85,7 @@ def _parted(grid: Grid) -> Iterator[Grid]:
     """The tables of a grid: one, unless its columns are others below a row that is a single cell, as where bars and frames of
     several tables touch.
     """
-    parts = [list(rows) for is_single, rows in groupby(grid.rows, key=lambda row: len(set(row)) == 1) if not is_single]
+    parts = [list(rows) for is_single, rows in groupby(grid.rows, key=lambda row: len({*row} - {None}) == 1) if not is_single]
     if len(parts) < 2 or len({_sides_of(row) for rows in parts for row in rows}) < 2 or _share_columns(parts):
         yield grid
         return
@@ -224,12 +235,19 @@ def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
         )
         for number, row in enumerate(grid.rows)
     ]
-    # Columns of spacing and of rules without text are none
+    # Columns of spacing and of rules without text are none, nor are those whose cells are all over the column before
     used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
+    used = [column for before, column in pairwise([None, *used]) if before is None or _has_own(grid, lines_in, before, column)]
     for cells, row in zip(grid.rows, rows, strict=True):
         kept = tuple(row[column] for column in used)
         if any(kept):
             yield (lines_in[label],) * len(kept) if len(set(cells)) == 1 and (label := cells[0]) else kept
+
+
+def _has_own(grid: Grid, lines_in: dict[Box, Cell], before: int, column: int) -> bool:
+    """Whether a column has a cell with text that is not over the column before too."""
+    pairs = [(row[before], row[column]) for row in grid.rows]
+    return any(cell != left and lines_in.get(cell) for left, cell in pairs if cell is not None)
 
 
 def _has_two_heads(grid: Grid, lines_in: dict[Box, Cell]) -> bool:

@@ -220,8 +220,9 @@ def _has_head(rows: Sequence[Row]) -> bool:
     bold = any(all(is_bold(cell) for cell in first if cell) and 2 * sum(map(is_bold, others)) < len(others) for is_bold in bolds)
     corner = not first[0] and all(row[0] for row in rows[1:])
     colors = {line.color for cell in first for line in cell}
-    below = {line.color for row in rows[1:] for cell in row for line in cell}
-    colored = len(colors) == 1 and () not in colors and () not in below and not colors & below
+    below = Counter(line.color for row in rows[1:] for cell in row for line in cell)
+    # A line of several colors has a link or a word in one of its own
+    colored = len(colors) == 1 and () not in colors and 2 * below[()] < below.total() and not colors & below.keys()
     return _is_short_row(first) and (bold or corner or colored)
 
 
@@ -294,12 +295,20 @@ def _are_columns(rows: Sequence[Row], head: Head, wording: Wording) -> bool:
     if any(map(_has_items, firsts)):
         return True
     if firsts and all(_has_mark(cell) for cell in firsts):
-        return not _have_values(rows, wording)
+        return not (_have_values(rows, wording) or _are_numbered(rows))
     if len(head.texts) != 2 or any(not text or len(text.split()) > HEAD_WORDS for text in head.texts):
         return False
     words = [sorted(sum(len(line.text.split()) for line in row[column]) for row in rows if row[column]) for column in (0, 1)]
     first, second = (counts[len(counts) // 2] if counts else 0 for counts in words)
     return first >= ADVICE_WORDS and second >= ADVICE_WORDS and max(first, second) <= 2 * min(first, second)
+
+
+def _are_numbered(rows: Sequence[Row]) -> bool:
+    """Whether the labels of rows are numbered: what is beside most of them has no mark."""
+    marks = [MARK.match(row[0][0].text) for row in rows if row[0]]
+    beside = [[cell for cell in row[1:] if cell] for row in rows if row[0]]
+    plain = not any(_has_mark(cell) for cells in beside for cell in cells)
+    return plain and 2 * sum(map(bool, beside)) > len(beside) and all(mark and mark["number"] for mark in marks)
 
 
 def _have_values(rows: Sequence[Row], wording: Wording) -> bool:

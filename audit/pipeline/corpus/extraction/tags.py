@@ -1,4 +1,5 @@
-"""The structure that the maker of a tagged PDF gave its text: which of it is a heading, an item of a list, a cell, a paragraph.
+"""The structure that the maker of a tagged PDF gave its text: which of it is a heading, an item of a list, a cell, a paragraph;
+of a cell also its place in its table.
 
 Browsers, word processors and layout programs write it; whether a document's is of use is for its readers to judge.
 """
@@ -7,18 +8,19 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from audit.optional_imports import optional
-from audit.pipeline.corpus.extraction.layout import NO_TAG, Line, Tag
+from audit.pipeline.corpus.extraction.layout import NO_TAG, CellPlace, Line, Tag
 
 PURPOSE = "Reading a PDF"
 HEADING = re.compile(r"H([1-6]?)|Title")
 KINDS = {"LI": "item", "LBody": "item", "Lbl": "item", "TD": "cell", "TH": "head", "Caption": "other", "Note": "other"}
 KINDS |= {"TOCI": "other", "Form": "other", "P": "paragraph", "BlockQuote": "paragraph"}
-# Elements within elements: deeper ones are of a damaged file
-MAX_DEPTH = 40
+# Elements within elements: deeper ones are of a damaged file; and so are cells over more columns or rows
+MAX_DEPTH, MAX_SPAN = 40, 50
 # Tags are set with care where so many elements are headings, with at most this share of the letters, and most letters have tags
 MIN_HEADINGS, MAX_SHARE, MIN_TAGGED = 3, 0.2, 0.5
 
@@ -43,32 +45,68 @@ class _TagReader:
     def __init__(self, raw: Any) -> None:
         self.raw, self.elements = raw, 0
         self.buffer = ctypes.create_string_buffer(64)
+        self.rows: Counter[int] = Counter()
+        # Table -> column -> the first row that no cell above reaches into
+        self.free: defaultdict[int, Counter[int]] = defaultdict(Counter)
 
     def contents(self, element: Any, around: Tag, depth: int) -> Iterator[tuple[int, Tag]]:
         """The number and tag of each marked content in an element; `around` is the tag of the element that it is in."""
-        raw = self.raw
-        tag = self._tag(element, around)
+        raw, kind = self.raw, self._kind(element)
+        tag = inner = self._tag(kind, around)
+        row = kind == "TR" and tag.place is not None
+        if row and tag.place:
+            self.rows[tag.place.table] += 1
+        column = 0
         for number in range(raw.FPDF_StructElement_CountChildren(element)):
             content = raw.FPDF_StructElement_GetChildMarkedContentID(element, number)
+            child = None if content >= 0 else raw.FPDF_StructElement_GetChildAtIndex(element, number)
+            if row and tag.place and content < 0:
+                # An empty cell, or one of another page, has no element here
+                place = self._place(tag.place.table, column, child)
+                inner, column = tag._replace(place=place), place.column + place.columns
             if content >= 0:
                 yield content, tag
-            elif depth < MAX_DEPTH and (child := raw.FPDF_StructElement_GetChildAtIndex(element, number)):
-                yield from self.contents(child, tag, depth + 1)
+            elif depth < MAX_DEPTH and child:
+                yield from self.contents(child, inner, depth + 1)
 
-    def _tag(self, element: Any, around: Tag) -> Tag:
+    def _place(self, table: int, column: int, cell: Any) -> CellPlace:
+        """The place of the next cell of a table's row, from a column on."""
+        row, free = self.rows[table], self.free[table]
+        while free[column] > row:
+            column += 1
+        columns, rows = (self._span(cell, name) if cell else 1 for name in (b"ColSpan", b"RowSpan"))
+        for number in range(column, column + columns):
+            free[number] = row + rows
+        return CellPlace(table, row, column, columns, rows)
+
+    def _span(self, cell: Any, name: bytes) -> int:
+        raw, value = self.raw, ctypes.c_float()
+        for number in range(raw.FPDF_StructElement_GetAttributeCount(cell)):
+            attribute = raw.FPDF_StructElement_GetAttributeAtIndex(cell, number)
+            found = attribute and raw.FPDF_StructElement_Attr_GetValue(attribute, name)
+            if found and raw.FPDF_StructElement_Attr_GetNumberValue(found, value) and 1 <= value.value <= MAX_SPAN:
+                return int(value.value)
+        return 1
+
+    def _kind(self, element: Any) -> str:
         size = self.raw.FPDF_StructElement_GetType(element, self.buffer, len(self.buffer))
-        kind = self.buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace") if size <= len(self.buffer) else ""
+        return self.buffer.raw[: max(0, size - 2)].decode("utf-16-le", "replace") if size <= len(self.buffer) else ""
+
+    def _tag(self, kind: str, around: Tag) -> Tag:
         if around.kind == "heading":
             return around
         if heading := HEADING.fullmatch(kind):
-            return self._numbered("heading", int(heading[1] or 1))
+            return self._numbered("heading", int(heading[1] or 1), around)
+        if kind == "Table":
+            self.elements += 1
+            return around._replace(place=CellPlace(self.elements))
         if kind not in KINDS or (KINDS[kind] == "paragraph" and around.kind in ("item", "cell", "head", "other")):
             return around
-        return self._numbered(KINDS[kind], 0)
+        return self._numbered(KINDS[kind], 0, around)
 
-    def _numbered(self, kind: str, level: int) -> Tag:
+    def _numbered(self, kind: str, level: int, around: Tag) -> Tag:
         self.elements += 1
-        return Tag(kind, level, self.elements)
+        return Tag(kind, level, self.elements, around.place)
 
 
 # -- whether a document's tags are of use ---------------------------------------------------------------------------------

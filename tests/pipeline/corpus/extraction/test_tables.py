@@ -355,6 +355,27 @@ def test_a_first_row_in_a_color_of_its_own_is_the_head(tmp_path):
     ]
 
 
+def test_a_link_in_a_cell_does_not_hide_the_color_of_the_head(tmp_path):
+    rows = [
+        [f'<font color="white">{text}</font>' for text in ("Food", "Why")],
+        ["Honey", "germs"],
+        ["Tofu", "ok"],
+        ["Eggs", "raw"],
+    ]
+    rows[1][1] = 'germs <font color="blue">(NHS)</font>'
+    dark = [("BACKGROUND", (0, 0), (-1, 0), colors.darkblue)]
+    assert text_of(tmp_path, table(rows, dark)).splitlines()[1] == "Food: Honey | Why: germs (NHS)"
+
+
+def test_numbered_labels_are_those_of_rows_however_long_their_cells_are(tmp_path):
+    effect = "Patients ate more, slept better and needed fewer tablets for their blood pressure than before they began to walk"
+    rows = [
+        bold("Benefit", "Effect"),
+        *([f"{number}. {label}", effect] for number, label in enumerate(("Sleep", "Food", "Mood"), 1)),
+    ]
+    assert text_of(tmp_path, table(rows, GRID)).splitlines()[1] == f"Benefit: 1. Sleep | Effect: {effect}"
+
+
 @pytest.mark.parametrize("corner", [("Tablet", ""), ("", "Tablet")])
 @pytest.mark.parametrize("is_bold", [True, False])
 def test_both_rows_of_a_head_are_kept_in_each_cell(tmp_path, corner, is_bold):
@@ -443,3 +464,25 @@ def test_a_bold_row_with_a_shade_of_its_own_is_the_head_of_the_rows_below(tmp_pa
     rows = Table([["Localized", "92%"], ["Regional", "67%"], ["Distant", "15%"]], colWidths=(140, 140))
     said = [f"Stage: {stage} | Alive after: {share}" for stage, share in rows._cellvalues]
     assert text_of(tmp_path, head, rows).splitlines()[-3:] == said
+
+
+def test_a_strip_that_holds_no_cell_of_its_own_is_no_column_and_tables_below_each_other_are_two():
+    def rows(top: float, ends: tuple[float, ...]) -> list[Area]:
+        uprights = [Area(x, top, x, top + 60) for x in (60, *ends)]
+        return [*uprights, *(Area(60, y, ends[-1], y) for y in (top, top + 20, top + 40, top + 60))]
+
+    def words(top: float, first: str) -> list[TextRun]:
+        texts = [["Risk", "Impact", "Answer"], [first, "high", "rest"], ["Pain", "low", "wait"]]
+        return [
+            TextRun(text, x, x + 5 * len(text), top + 15 + 20 * number, 10, number == 0)
+            for number, row in enumerate(texts)
+            for text, x in zip(row, (65, 165, 265), strict=True)
+        ]
+
+    rulings = [*rows(100, (160, 260, 400)), *rows(190, (155, 255, 420)), Area(60, 160, 60, 190), Area(400, 160, 400, 190)]
+    title = TextRun("Later", 65, 90, 180, 10, True)
+    page = PdfPage(1, 600, 800, (*words(100, "Fever"), title, *words(190, "Cough")), tuple(rulings))
+    tables = [line.table for line in lines_and_tables(page) if line.table]
+    assert [[[" ".join(line.text for line in cell) for cell in row] for row in rows] for rows in tables] == [
+        [["Risk", "Impact", "Answer"], [first, "high", "rest"], ["Pain", "low", "wait"]] for first in ("Fever", "Cough")
+    ]

@@ -1,4 +1,4 @@
-"""Headings by a PDF's tags and by space, links that are none, and running heads of left and right pages."""
+"""Headings and cells by a PDF's tags, headings by space, links that are none, and running heads of left and right pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.headers_and_footers import find_headers_and_footers
 from audit.pipeline.corpus.extraction.headings import find_headings
 from audit.pipeline.corpus.extraction.identity import Identity
-from audit.pipeline.corpus.extraction.layout import Line, Tag, TextCell
+from audit.pipeline.corpus.extraction.layout import CellPlace, Line, Tag, TextCell, TextRun
+from audit.pipeline.corpus.extraction.tagged_tables import tagged_grids
 from tests.support.pdfs import FILLER
 
 IDENTITY = Identity("heart_alder_pre", "heart", "alder", "pre")
@@ -76,3 +77,42 @@ def test_a_heading_over_two_lines_far_apart_is_one(tmp_path):
     texts = Paragraph("How to care for your wound when<br/>you are at home", wide), Paragraph(FILLER * 3, BODY), PageBreak()
     (section,) = built(tmp_path, *texts)
     assert section.heading == "How to care for your wound when you are at home"
+
+
+def test_a_line_alone_between_paragraphs_is_a_heading_although_others_are_bold(tmp_path):
+    bold = ParagraphStyle("bold", parent=BODY, fontName="Helvetica-Bold")
+    alone = ParagraphStyle("alone", parent=BODY, spaceAfter=12)
+    texts = [
+        Paragraph("Going home", bold),
+        Paragraph(FILLER * 3, BODY),
+        Paragraph("Your meals", bold),
+        Paragraph(FILLER * 3, BODY),
+    ]
+    sections = built(tmp_path, *texts, Paragraph("Wound care", alone), Paragraph(FILLER * 3, BODY))
+    assert [section.heading for section in sections] == ["Going home", "Your meals", "Wound care"]
+
+
+def cells(*rows: str) -> list[TextRun]:
+    """The words of a tagged table, one row a text: "Food@60 Allowed@200"; of "-@0" only the place is left out."""
+    runs = []
+    for number, row in enumerate(rows, 1):
+        for column, cell in enumerate(word for word in row.split() if not word.startswith("-")):
+            text, x0 = cell.split("@")
+            tag = Tag("cell", 0, 10 * number + column, CellPlace(1, number, column))
+            runs.append(TextRun(text, float(x0), float(x0) + 5 * len(text), 100 + 20 * number, 10, False, tag=tag))
+    return runs
+
+
+def test_cells_without_lines_are_where_their_tags_say():
+    (grid,) = tagged_grids(cells("Food@60 Portion@200 Allowed@330", "Eggs@60 Two@200 Yes@330", "Tofu@60 One@200 No@330"))
+    assert [len(row) for row in grid.rows] == [3, 3, 3]
+    assert len({cell for row in grid.rows for cell in row}) == 9
+
+
+def test_a_row_whose_empty_cell_the_maker_left_out_keeps_its_columns():
+    (grid,) = tagged_grids(cells("Food@60 Portion@200 Allowed@330", "Eggs@60 Two@200 Yes@330", "Tofu@60 -@0 No@330"))
+    assert [cell is None for cell in grid.rows[2]] == [False, True, False]
+
+
+def test_tags_of_cells_that_stand_elsewhere_are_of_no_use():
+    assert not list(tagged_grids(cells("Food@60 Portion@200", "Two@200 Eggs@60", "Tofu@60 One@200")))
