@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import pandas as pd
 
-from audit.charts.style import cut, interval, percent
+from audit.charts.style import ELLIPSIS, cut, interval, percent
 from audit.formatting import isolated
 from audit.store.runs import Run
 from audit.tables import HIGH, LOW
@@ -47,7 +47,8 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     first, *others = [isolated(cut(display_name(name), LONGEST)) for name in above["called"]]
     named = [*others[:NAMED], *([f"{len(others) - NAMED:,} more"] if len(others) > NAMED else [])]
     top = above.iloc[0]
-    return fill(
+    said = fill(
         run, ABOVE, most=fill(run, most), first=first, share=percent(top[rate]), whole=percent(whole),
         span=interval(top[rate + LOW], top[rate + HIGH]), also=fill(run, ALSO, others=listed(named)) if others else "",
     )  # fmt: skip
+    return said.removesuffix(".") if said.removesuffix(".").endswith(ELLIPSIS) else said
