@@ -31,7 +31,7 @@ def texts(world: World, labels: Labels) -> tuple[pd.DataFrame, pd.DataFrame]:
     ids, first, second = [book.id for book in world.handbooks], *(side.tolist() for side in world.pairs)
     pairs, answers = [], []
     for number, style in zip(range(len(world.questions)), drawn_styles(world), strict=True):
-        asked = list(_judged(world, labels, number, ids, {}))
+        asked = list(_judged(world, labels, number, ids, {}, None))
         columns = "classification", "reasoning", "divergence_topic"
         pairs += [(number, first[pair], second[pair], *(record[name] for name in columns)) for pair, record in asked]
         books = sorted({side[pair] for side in (first, second) for pair, _ in asked})
