@@ -23,8 +23,8 @@ BASIS = f"Of {{n}} {{questions}}; in brackets the 95 % interval, for {disputed_s
 MISSED = "how often it misses one ({missed}) is assumed."
 FROM = {
     RATED: f"How often the judge sees a disagreement where there is none ({{false}}) is from {{rated}} rated pairs; {MISSED}",
-    SECOND: "How often the judge sees a disagreement where there is none ({false}) is from {rated} pairs that a second judge "
-    f"read too, as if the two made errors independently; {MISSED}",
+    SECOND: "How often the judge sees a disagreement where there is none ({false}) is from {rated} pairs in which a second judge "
+    f"sees two answers too, as if the two made errors independently; {MISSED}",
     REPEATS: "The judge sees a disagreement where there is none in at least {false} of the pairs that agree: so often did its "
     f"label change when it was asked about {{rated}} pairs once more; {MISSED}",
     ASSUMED: "How often the judge errs was not measured here. Assumed: it sees a disagreement in {false} of the pairs that "

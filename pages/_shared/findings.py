@@ -19,8 +19,8 @@ NONE_STANDS_OUT = "How often the judge finds that advice differs"
 NAMED, LONGEST = 3, 70
 """Rows that are named besides the first, and letters of a name."""
 ABOVE = "{most} {first}: {share} (95 % interval {span}), against {whole} in all{also}."
-ALSO = "; clearly above that too: {others}"
-NONE = "{none}: none is clearly above the {whole} of all."
+ALSO = "; clearly above that too, for {n} compared at once: {others}"
+NONE = "{none}: none{of} is clearly above the {whole} of all."
 
 
 def clearly_above(frame: pd.DataFrame, rate: str, whole: float) -> pd.DataFrame:
@@ -41,14 +41,16 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     names       of the rows, as a reader calls them;  whole  the rate of all
     most, none  how the sentence begins where a row is clearly above, and where none is: templates of `fill`
     """
+    compared = f"{frame[[rate, rate + LOW]].notna().all(axis=1).sum():,}"
     above = clearly_above(frame.assign(called=list(names)), rate, whole)
     if above.empty:
-        return fill(run, NONE, none=fill(run, none), whole=percent(whole))
+        return fill(run, NONE, none=fill(run, none), of="" if compared in "01" else f" of {compared}", whole=percent(whole))
     first, *others = [isolated(cut(display_name(name), LONGEST)) for name in above["called"]]
     named = [*others[:NAMED], *([f"{len(others) - NAMED:,} more"] if len(others) > NAMED else [])]
     top = above.iloc[0]
     said = fill(
         run, ABOVE, most=fill(run, most), first=first, share=percent(top[rate]), whole=percent(whole),
-        span=interval(top[rate + LOW], top[rate + HIGH]), also=fill(run, ALSO, others=listed(named)) if others else "",
+        span=interval(top[rate + LOW], top[rate + HIGH]),
+        also=fill(run, ALSO, n=compared, others=listed(named)) if others else "",
     )  # fmt: skip
     return said.removesuffix(".") if said.removesuffix(".").endswith(ELLIPSIS) else said

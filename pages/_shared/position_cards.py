@@ -40,9 +40,9 @@ WITHOUT_ANSWER = {  # state of a handbook in the metric's table -> the sentence 
 }
 METHODS = {
     "labels": "The judge's labels propose which {handbooks} agree; only those whose own sentence states a position are "
-    "named under it. Every quote is verbatim from an answer.",
-    "judge": "Found by a model; every quote is verbatim from an answer.",
-    "release": "As the release has them; every quote is verbatim from an answer.",
+    "named under it. Every quote is word for word from an answer.",
+    "judge": "Found by a model; every quote is word for word from an answer.",
+    "release": "As the release has them; every quote is word for word from an answer.",
 }
 CERTAIN = (
     "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "
@@ -88,8 +88,8 @@ def at_least(position: Position) -> int:
 
 
 def doubt_words(least: int) -> str:
-    """` (at least 13)`; "" for 0."""
-    return f" (at least {least:,})" if least else ""
+    """` (at least 13 surely)`; "" for 0."""
+    return f" (at least {least:,} surely)" if least else ""
 
 
 def centers_of(run: Run) -> dict[str, str]:

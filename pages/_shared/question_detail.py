@@ -39,7 +39,7 @@ from pages._shared.side_by_side import AnswerHead, pair_html, side_by_side
 from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, link, say, title_of
 
-LABELS = "In {disagreeing} of {present} pairs in which both answer, the judge finds that they disagree{unscored}."
+LABELS = "In {disagreeing} of the {present} pairs in which the judge sees two answers, it finds that they disagree{unscored}."
 NO_ANSWERS = "This release came without answers."
 NO_POSITION, NOT_SORTED = "Nothing on this", "Not sorted by position"
 SIDES = ("a", "b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -79,9 +80,13 @@ def definitions(*names: str) -> None:
         st.code(METRICS[name].sql, language="sql")
 
 
+RAISES = re.compile(r"Raises [^.]*(?:\.(?!\s|$)[^.]*)*\.\s*")
+"""The sentence of a docstring that says which errors a function raises."""
+
+
 def _definition(docstring: str) -> None:
-    """Prose is wrapped to the screen; a list of columns keeps its line breaks and spaces."""
-    for paragraph in docstring.split("\n\n"):
+    """Prose is wrapped to the screen; a list of columns keeps its line breaks; what a caller can do wrong is left out."""
+    for paragraph in RAISES.sub("", docstring).strip().split("\n\n"):
         if "\n    " in paragraph:
             st.code(paragraph, language=None, wrap_lines=True)
         else:

@@ -31,7 +31,7 @@ HEADINGS: Mapping[Found | None, tuple[str, str]] = {
         "Not found",
         "No passage of these {handbooks} is close to the {question}. The search may have missed one: the nearest are offered.",
     ),
-    None: ("Could not be searched", "The {question} and these {handbooks} do not fit together, so nothing follows from this."),
+    None: ("Cannot be told", "The {question} and these {handbooks} do not fit together, so nothing follows from this."),
 }
 
 

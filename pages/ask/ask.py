@@ -25,8 +25,8 @@ from pages.ask.written_answer import written_answer
 
 LEAD = "What do the {handbooks} say to a {question} of your own?"
 NO_TEXTS = (
-    "This run does not have the texts of its {handbooks}, so their passages cannot be searched. A run that `audit run` makes has "
-    "them; a release brings them in sections.jsonl."
+    "This run does not have the texts of its {handbooks}, so their passages cannot be searched. Whoever prepares a "
+    "release can add them (sections.jsonl)."
 )
 NO_ADVICE = (
     "**This is not {advice}.** The page quotes {handbooks}. A passage may be missing, or be about something else: read it, and "

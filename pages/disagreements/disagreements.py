@@ -36,7 +36,7 @@ LEAD = "Where {handbooks} disagree, the gravest first. Pick a row, or move with 
 BETWEEN, WITHIN, LEFT_OUT = "between", "within", "left-out"
 LEADS = {
     WITHIN: "Where {a_handbook} says one thing on one page, and another on a different page.",
-    LEFT_OUT: "What your {handbook} leaves out and most others answer.",
+    LEFT_OUT: "What your {handbook} leaves out and most comparable {handbooks} answer.",
 }
 TABS = {BETWEEN: "Between {handbooks}", WITHIN: "Within one {handbook}", LEFT_OUT: "Left out by mine"}
 CSS = Path(__file__).with_name("workbench.css")

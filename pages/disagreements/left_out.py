@@ -12,12 +12,13 @@ from pages._shared.loaders import load
 from pages._shared.my_handbook import pick_my_handbook
 from pages._shared.widgets import counts, footer, linked_rows, say
 
-CHOOSE = "Choose {a_handbook} to see which {questions} most others answer and it does not."
+CHOOSE = "Choose {a_handbook} to see which {questions} most comparable {handbooks} answer and it does not."
 NO_ANSWERS = "This run has no answers, so what {a_handbook} leaves out is unknown."
-NONE = "No {question} that most other {handbooks} answer was left out by {name}."
+NONE = "No {question} that most comparable {handbooks} answer was left out by {name}."
 FOUND = (
-    "{number} that most other {handbooks} answer and **{name}** does not, the clearest first. Only {questions} of its {organ} "
-    "and general ones count. Click a row to see what all {handbooks} say on it."
+    "{number} that most comparable {handbooks} answer and **{name}** does not, the clearest first. Only {questions} of its "
+    "{organ} and general ones count; comparable are {handbooks} of its {organ}, and all where fewer than three of "
+    "these were asked. Click a row to see what all {handbooks} say on it."
 )
 
 

@@ -22,9 +22,9 @@ from pages._shared.widgets import counts, how_counted, link, say
 SHOWN = 2
 CHOOSE = "Choose yours: what it leaves out, where it stands alone, where it contradicts itself."
 CHOOSE_UNLABELLED = "Choose yours: what it leaves out, where it contradicts itself."
-GAPS = "**{n}** {things} that most others answer {are} not addressed in it."
-GAPS_FOUND = "**{n}** {things} that most others answer {were} not found in it."
-NO_GAP = "It leaves out no {question} that most others answer."
+GAPS = "**{n}** {things} that most comparable {handbooks} answer {are} not addressed in it."
+GAPS_FOUND = "**{n}** {things} that most comparable {handbooks} answer {were} not found in it."
+NO_GAP = "It leaves out no {question} that most comparable {handbooks} answer."
 ALONE = "On **{n}** {things} it disagrees with most of the others that answer."
 NOT_ALONE = "On no {question} does it disagree with most of the others that answer."
 ITSELF = "Its passages contradict each other on **{n}** {subjects}, of {pairs} pairs of passages compared."

@@ -123,7 +123,7 @@ def _in_words(run: Run, label: Confirmed, kind: Raters) -> str:
 def most_disputed(run: Run) -> None:
     """The gravest questions with their positions."""
     questions = load(disputed_questions, run, limit=LISTED)
-    st.header("Most disputed", anchor=False)
+    st.header("Gravest disagreements", anchor=False)
     if questions.empty:
         st.markdown(say(run, NONE_DISPUTED))
         st.markdown(within_line(run))

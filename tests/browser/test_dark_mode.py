@@ -34,7 +34,7 @@ def test_the_tour_opens_once_closes_for_good_and_opens_again_on_request(demo: Da
     tour.get_by_role("button", name="Do not show again").click()
     expect(tour).to_be_hidden()
     page.reload()
-    expect(page.get_by_role("heading", name="Most disputed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Gravest disagreements")).to_be_visible()
     expect(settled(page).get_by_label("Tour", exact=True)).to_be_hidden()
     open_tab(page, "Explore", "Organs")
     expect(page.get_by_role("heading", name="By organ")).to_be_visible()

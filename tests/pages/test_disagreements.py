@@ -263,10 +263,10 @@ def test_that_none_differs_is_said_where_a_model_compared(compared_within, data_
 
 def test_what_ones_own_handbook_leaves_out_is_asked_for_and_kept_in_the_address(run, open_page):
     at = open_page("disagreements", tab="left-out")
-    assert "Choose a handbook to see which questions most others answer" in words_on(at)
+    assert "Choose a handbook to see which questions most comparable handbooks answer" in words_on(at)
     at.selectbox(key="mine").select("d").run()
     assert at.query_params["mine"] == "d"
-    assert "most other handbooks answer" in words_on(at)
+    assert "most comparable handbooks answer" in words_on(at)
 
 
 def test_a_run_that_nothing_has_compared_has_the_other_two_tabs(load_run, open_page):

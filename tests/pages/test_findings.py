@@ -31,10 +31,11 @@ def test_a_row_is_above_the_whole_only_if_its_widened_interval_is():
 
 def test_the_sentence_has_the_number_its_interval_and_the_whole():
     assert sentence(FRAME, 0.21) == "Most on diet: 50.0 % (95 % interval 40.0 to 60.0 %), against 21.0 % in all."
-    both = "Most on diet: 50.0 % (95 % interval 40.0 to 60.0 %), against 20.0 % in all; clearly above that too: work and money."
-    assert sentence(FRAME, 0.20) == both
+    also = "clearly above that too, for 3 compared at once: work and money."
+    both = "Most on diet: 50.0 % (95 % interval 40.0 to 60.0 %), against 20.0 % in all; "
+    assert sentence(FRAME, 0.20) == both + also
 
 
 def test_where_nothing_is_clear_it_says_so():
-    assert sentence(FRAME, 0.4) == "By topic: none is clearly above the 40.0 % of all."
+    assert sentence(FRAME, 0.4) == "By topic: none of 3 is clearly above the 40.0 % of all."
     assert sentence(FRAME.iloc[3:], 0.4) == "By topic: none is clearly above the 40.0 % of all."

@@ -39,7 +39,7 @@ def test_the_question_is_the_heading_and_its_first_sentence_says_who_says_what(s
     at = open_page("question", question="q1")
     assert at.title[0].value.replace("\\", "") == "What about q1?"
     html = html_on(at)
-    assert "2 of 3 handbooks (at least 1) say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
+    assert "2 of 3 handbooks (at least 1 surely) say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
     assert html.index('class="who"') < html.index('class="positions"')
 
 
@@ -49,7 +49,7 @@ def test_where_no_position_is_certain_the_judge_s_words_stand_alone(run, open_pa
     assert "3 handbooks answer and disagree" in html
     assert html.count('class="position certain"') == 1
     assert "a against b" in html
-    assert "In 1 of 3 pairs in which both answer, the judge finds that they disagree." in words_on(who_agrees(at))
+    assert "In 1 of the 3 pairs in which the judge sees two answers, it finds that they disagree." in words_on(who_agrees(at))
 
 
 def test_positions_are_cards_with_a_quote_and_the_answers_are_listed_under_them(sorted_run, open_page):

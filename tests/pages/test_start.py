@@ -92,7 +92,7 @@ def test_ones_own_handbook_is_chosen_once_and_is_in_the_address_of_every_page(tm
     at.selectbox(key="mine").select("b").run()
     assert at.query_params["mine"] in ("b", ["b"])
     words = words_on(at)
-    assert "It leaves out no question that most others answer." in words
+    assert "It leaves out no question that most comparable handbooks answer." in words
     assert "On no question does it disagree with most of the others that answer." in words
     assert "Its passages contradict each other on **2** subjects, of 3 pairs of passages compared." in words
     assert any("handbook=b" in query and f"run={run.key}".replace("@", "%40") in query for _, query in links_on(at))
@@ -143,5 +143,5 @@ def test_the_page_says_where_the_judge_s_error_rates_are_from(tmp_path, data_dir
     (folder / "further_verdicts.jsonl").write_text("\n".join(map(json.dumps, verdicts)) + "\n", "utf-8")
     load(folder, data_dir)
     words = words_on(open_page("start"))
-    assert "is from 3 pairs that a second judge read too, as if the two made errors independently" in words
+    assert "is from 3 pairs in which a second judge sees two answers too, as if the two made errors independently" in words
     assert set(FROM) == {RATED, SECOND, REPEATS, ASSUMED}

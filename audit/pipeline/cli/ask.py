@@ -35,7 +35,7 @@ HEADINGS = {
     Found.STATED: "Stated",
     Found.PERHAPS: "Perhaps: see these passages",
     Found.NOT_FOUND: "Not found; the nearest passages",
-    None: "Could not be searched",
+    None: "Cannot be told",
 }
 
 

@@ -54,7 +54,7 @@ def test_of_a_handbook_that_has_the_words_and_says_nothing_near_it_is_not_found(
 
 def test_words_that_no_handbook_has_cannot_be_searched_with_exit_code_1(capsys):
     assert ask("Who won the football match in Paris?") == 1
-    assert "Could not be searched (8)" in capsys.readouterr().out
+    assert "Cannot be told (8)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_cannot_be_asked_is_one_sentence(arguments, sentence, capsys):
 
 def test_of_a_question_in_another_language_nothing_is_claimed(capsys):
     assert ask("Wie lange ist die Frist für die Kündigung der Wohnung?") == 1
-    assert "Could not be searched (8)" in capsys.readouterr().out
+    assert "Cannot be told (8)" in capsys.readouterr().out
 
 
 def test_a_model_is_asked_once_and_what_it_cannot_quote_is_said_to_be_unchecked(capsys):
