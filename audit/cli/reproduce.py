@@ -7,12 +7,11 @@ import json
 import shutil
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 from audit.cli.conventions import FAILED, OK, add_json, count, note, print_result
 from audit.cli.main import parse
@@ -21,25 +20,32 @@ from audit.errors import AuditError
 from audit.exports.context import open_context
 from audit.exports.package_request import StudyPart
 from audit.exports.published.comparison import AGREES, DIFFERS, UNKNOWN
-from audit.exports.published.reproduction import MEASURES, STANDS_IN, PrintedTable, Reproduction, reproduction
+from audit.exports.published.reproduction import MEASURES, STANDS_IN, PrintedTable, Reproduction, needed, reproduction
 from audit.exports.published.stress import published_model
 from audit.formatting import text_table
 from audit.papers.departures import CITATIONS, PRESETS, Departure, Paper, departures
 from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
-from audit.store.load import load_release
+from audit.store.load import check_release, load_release
 from audit.store.runs import Run, find_run
 
-QUESTIONS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+QUESTION_FILES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+RUN, CONFIG, QUESTIONS, RELEASE = "run", "config", "questions", "release"
+JUDGED = {Paper.S1: "evidence", Paper.S2: "criteria"}
+"""Paper -> the protocol by which a judge grades the answers of a config's systems."""
+JUDGE_LATER = (
+    "After that the model at AUDIT_JUDGE_URL grades each answer; `audit systems judge RELEASE --protocol {} --dry-run` counts"
+)
+JUDGE_LATER += " these calls once the release is written."
 NOTHING = "Nothing was computed."
 STAND_IN = "copycat"
 """The reader in the place of MedRGB's models where there is none: they mostly accept what a document says, and it always does."""
 ABOUT = f"""PAPER is {"; ".join(f"{paper}: {citation}" for paper, citation in CITATIONS.items())}.
 
 --corpus is a loaded run; the folder or archive of a release, which is loaded (for s2, a copy of it whose answers are measured
-first); a config of `audit run`, which is run with the preset of the paper; or, for s3, a file of questions with their documents,
-from which the four tests are built and put to the model at AUDIT_JUDGE_URL, with --preset medrgb, and graded by it. Without a
-model rules build them, and readers with known curves reply.
+first); a config of `audit run`, which is run with the preset of the paper, and for s1 and s2 the model at AUDIT_JUDGE_URL then
+grades each answer; or, for s3, a file of questions with their documents, from which the four tests are built and put to that
+model, with --preset medrgb, and graded by it. Without a model rules build them, and readers with known curves reply.
 
 Each printed table stands beside ours: agrees, differs, or why it cannot be computed. --stand-in SYSTEM compares a system of the
 run, under its own id, with those of s2 or s3 that the run does not have; of a file of questions it is the model, or the reader
@@ -101,48 +107,71 @@ def reproduce(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _run(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> Run:
     """The run that --corpus names, made from it where it is something else."""
-    path = Path(arguments.corpus or "")
-    if not arguments.corpus or not path.exists():
+    path, kind = Path(arguments.corpus or ""), _kind(arguments.corpus, paper)
+    if kind == RUN:
         return find_run(settings.store_dir, arguments.corpus)
+    if kind == CONFIG:
+        made = Path(json.loads(_text(settings, "run", str(path), *_preset(paper), "--json"))["release"])
+        name = load_release(made, settings).run.run_id
+        judged = JUDGED.get(paper, "") if settings.judge_urls else ""
+        return load_release(_measured(settings, made, paper, name, judged), settings).run
+    if kind == QUESTIONS:
+        return _stress_tests(arguments, settings, path)
+    if paper is Paper.S2:  # before it is copied
+        _check_release(path, settings, paper)
+    return load_release(_measured(settings, path, paper, path.resolve().name), settings).run
+
+
+def _kind(corpus: str | None, paper: Paper) -> str:
+    """What --corpus names. Raises AuditError where it is not for this paper."""
+    path = Path(corpus or "")
+    if not corpus or not path.exists():
+        return RUN
     if path.suffix == ".toml":
         if paper is Paper.S3:
             raise AuditError(f"{paper} puts tests to models and not questions to handbooks. {NOTHING} Name a file of questions.")
-        _command(settings, "run", str(path), *_preset(paper))
-        return find_run(settings.store_dir, _run_id(path))
-    if path.name.endswith(QUESTIONS):
-        return _stress_tests(arguments, settings, path, paper)
-    return load_release(_measured(settings, path) if paper is Paper.S2 else path, settings).run
+        return CONFIG
+    if path.name.endswith(QUESTION_FILES):
+        if paper is not Paper.S3:
+            raise AuditError(
+                f"{path} is a file of questions, which s3 takes. {NOTHING} {paper} needs a run, a release or a config."
+            )
+        return QUESTIONS
+    return RELEASE
+
+
+def _check_release(path: Path, settings: Settings, paper: Paper) -> None:
+    """Raise AuditError where the release at `path` cannot be loaded, or is without what this paper is about."""
+    if missing := needed(paper, check_release(path, settings).run):
+        raise AuditError(f"{path}: {missing} {NOTHING}")
 
 
 def _preset(paper: Paper) -> list[str]:
     return ["--preset", PRESETS[paper]]
 
 
-def _run_id(config: Path) -> str:
-    release: Mapping[str, Any] = tomllib.loads(config.read_text("utf-8-sig")).get("release", {})
-    return str(release.get("run_id") or config.stem)
+def _measured(settings: Settings, release: Path, paper: Paper, name: str, protocol: str = "") -> Path:
+    """A copy of a release whose answers are measured, and judged where a protocol is named; an archive as it is.
 
-
-def _measured(settings: Settings, release: Path) -> Path:
-    """A copy of a release whose answers are measured; an archive as it is."""
-    if not release.is_dir():
+    What needs neither stays where it is.
+    """
+    steps = [["score"]] if paper is Paper.S2 else []
+    steps += [["judge", "--protocol", protocol]] if protocol else []
+    if not steps or not release.is_dir():
         return release
-    copy = settings.data_dir / "reproduce" / release.resolve().name
+    copy = settings.data_dir / "reproduce" / name
     shutil.copytree(release, copy, dirs_exist_ok=True)
-    try:
-        _command(settings, "systems", "score", str(copy))
-    except AuditError as reason:
-        note(str(reason))  # what it has without these measures is compared all the same
+    for step, *options in steps:
+        try:
+            _command(settings, "systems", step, str(copy), *options)
+        except AuditError as reason:
+            note(str(reason))  # what it has without these measures is compared all the same
     return copy
 
 
-def _stress_tests(arguments: argparse.Namespace, settings: Settings, questions: Path, paper: Paper) -> Run:
+def _stress_tests(arguments: argparse.Namespace, settings: Settings, questions: Path) -> Run:
     """The run of the four tests on a file of questions."""
-    if paper is not Paper.S3:
-        raise AuditError(
-            f"{questions} is a file of questions, which s3 takes. {NOTHING} {paper} needs a run, a release or a config."
-        )
-    preset = _preset(paper) if settings.judge_urls else []
+    preset = _preset(Paper.S3) if settings.judge_urls else []
     name = "-".join(filter(None, ["s3", questions.name.partition(".")[0], str(arguments.limit or ""), *preset[1:]]))
     out = settings.data_dir / "reproduce" / name
     _build(arguments, settings, questions, out, preset)
@@ -174,12 +203,18 @@ def _limit(arguments: argparse.Namespace) -> list[str]:
     return ["--limit", str(arguments.limit)] if arguments.limit else []
 
 
-def _command(settings: Settings, *words: str) -> None:
+def _command(settings: Settings, *words: str, out: TextIO | None = None) -> None:
     """Carry out another command of `audit`; what it prints goes to the terminal and not into our result."""
     arguments = parse(words)
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(out or sys.stderr):
         if arguments.function(arguments, settings) == FAILED:
             raise AuditError(f"`audit {' '.join(words)}` did nothing. {NOTHING}")
+
+
+def _text(settings: Settings, *words: str) -> str:
+    """What another command of `audit` prints."""
+    _command(settings, *words, out=(out := StringIO()))
+    return out.getvalue().strip()
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------
@@ -187,26 +222,22 @@ def _command(settings: Settings, *words: str) -> None:
 
 def _plan(arguments: argparse.Namespace, settings: Settings, paper: Paper) -> str:
     """Calls, tokens and hours of what would be made; what is only compared needs none."""
-    path = Path(arguments.corpus or "")
-    if path.suffix == ".toml" and path.is_file():
-        return _said(settings, "run", str(path), *_preset(paper), "--dry-run")
-    if path.name.endswith(QUESTIONS) and path.is_file() and paper is Paper.S3:
+    path, kind = Path(arguments.corpus or ""), _kind(arguments.corpus, paper)
+    if kind == CONFIG:
+        judged = [JUDGE_LATER.format(JUDGED[paper])] if settings.judge_urls and paper in JUDGED else []
+        return "\n".join([_text(settings, "run", str(path), *_preset(paper), "--dry-run"), *judged])
+    if kind == QUESTIONS:
         with tempfile.TemporaryDirectory() as folder:
             _build(arguments, settings, path, out := Path(folder) / "tests")
             preset = _preset(paper) if settings.judge_urls else []
             made = ["stress", "build", str(path), "--out", f"{out}-by-model", *_limit(arguments)]
-            build = [_said(settings, *made, *preset, "--dry-run")] if preset else []
-            return "\n".join([*build, _said(settings, "stress", "run", str(out), *(preset or ["--readers", "all"]), "--dry-run")])
-    if arguments.corpus and not path.exists():
-        find_run(settings.store_dir, arguments.corpus)
+            build = [_text(settings, *made, *preset, "--dry-run")] if preset else []
+            return "\n".join([*build, _text(settings, "stress", "run", str(out), *(preset or ["--readers", "all"]), "--dry-run")])
+    if kind == RELEASE:
+        _check_release(path, settings, paper)
+    elif missing := "" if arguments.study else needed(paper, find_run(settings.store_dir, arguments.corpus)):
+        raise AuditError(f"{missing} {NOTHING}")
     return "No calls, no tokens: the figures are computed from what the run has."
-
-
-def _said(settings: Settings, *words: str) -> str:
-    arguments = parse([*words, "--json"])
-    with redirect_stdout(StringIO()) as out:
-        arguments.function(arguments, settings)
-    return str(json.loads(out.getvalue()).get("text") or out.getvalue())
 
 
 # -- words -------------------------------------------------------------------------------------------------------------

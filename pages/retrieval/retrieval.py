@@ -12,8 +12,8 @@ import streamlit as st
 from audit.charts.run_changes import points, points_interval
 from audit.charts.style import NO_VALUE, handbook_names, interval, percent
 from audit.evaluation.search_trials import COMPARISONS
+from audit.exports.sections.model import SectionSpec
 from audit.exports.sections.retrieval import (
-    AGAINST_THE_FIRST,
     BY_GROUP,
     CITING,
     CONFIGURATION_CHANGES,
@@ -21,10 +21,11 @@ from audit.exports.sections.retrieval import (
     COST_HEADING,
     MISSED,
     STRATEGIES,
+    STRATEGY_CHANGES,
     with_totals,
 )
 from audit.formatting import signed
-from audit.metrics.retrieval import COST_TABLE, MEANS, retrieval
+from audit.metrics.retrieval import COST_TABLE, MEANS, MEASURE_TITLES, retrieval
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.tables import Column
@@ -48,8 +49,10 @@ audit run CONFIG.toml      # with gold sections in the configuration: retrieves,
 TRIED = "{tried_on} **{n}** searches with a known section, over {questions} {word}"
 UNKNOWN = "; {unknown} more without a known section are excluded."
 MAX_LISTED = 300
+SHARES = {*MEASURE_TITLES} - MEANS
+"""Measures of strategies whose change is in points; those of others are means."""
 DECIMALS = 3
-"""Decimals of the change of a mean that is not a share."""
+"""Decimals of the change of a mean."""
 
 
 def compared(run: Run, everything: pd.DataFrame) -> None:
@@ -70,30 +73,30 @@ def _change(measure: str, value: float) -> str:
     """`+1.2 points` of a share, `+0.012` of a mean; a dash where it is not known."""
     if math.isnan(value):
         return NO_VALUE
-    return signed(value, DECIMALS) if measure in MEANS else f"{points(value)} points"
+    return f"{points(value)} points" if measure in SHARES else signed(value, DECIMALS)
 
 
 def _change_interval(measure: str, low: float, high: float) -> str:
     """`-1.2 to +0.4` in the same unit; empty without an interval."""
-    if math.isnan(low) or measure not in MEANS:
+    if math.isnan(low) or measure in SHARES:
         return points_interval(low, high)
     return f"{signed(low, DECIMALS)} to {signed(high, DECIMALS)}"
 
 
-def against_the_first(run: Run) -> None:
-    """Paired differences, search by search."""
-    frame = load(AGAINST_THE_FIRST.metric, run)
+def against_the_first(run: Run, section: SectionSpec, **options: str) -> None:
+    """Paired differences of strategies or configurations, search by search."""
+    frame = load(section.metric, run, **options)
     if frame.empty:
-        counts(run, "Only one strategy was tried on these searches, so there is nothing to compare it with.")
+        counts(run, "Only one was tried on these searches, so there is nothing to compare it with.")
         return
     st.header(escaped(f"Each compared with {frame['against'].iloc[0]}, search by search"), anchor=False)
     rows = frame.assign(
         change=list(map(_change, frame["measure"], frame["change"])),
         span=list(map(_change_interval, frame["measure"], frame["change_low"], frame["change_high"])),
     )
-    strategy, measure, change, direction, *counted = AGAINST_THE_FIRST.metric.table.pick(run, *AGAINST_THE_FIRST.columns)
+    what, measure, change, direction, *counted = section.metric.table.pick(run, *section.columns)
     in_words = Column.text("change", change.heading), Column.text("span", "95 % interval")
-    sections.listing(run, AGAINST_THE_FIRST, rows, (strategy, measure, *in_words, direction, *counted), saved=frame)
+    sections.listing(run, section, rows, (what, measure, *in_words, direction, *counted), saved=frame)
 
 
 def cost(run: Run, everything: pd.DataFrame) -> None:
@@ -169,10 +172,7 @@ def configurations(run: Run, everything: pd.DataFrame) -> None:
     available = tuple(dict.fromkeys(everything["comparison"]))
     chosen = choose("Comparison", available, "comparison", named_by(COMPARISONS), show_label=False)
     sections.body(run, CONFIGURATIONS, load(CONFIGURATIONS.metric, run, comparison=chosen))
-    changes = load(CONFIGURATION_CHANGES.metric, run, comparison=chosen)
-    if not changes.empty:
-        st.header(escaped(f"Each compared with {changes['against'].iloc[0]}, search by search"), anchor=False)
-        sections.body(run, CONFIGURATION_CHANGES, changes)
+    against_the_first(run, CONFIGURATION_CHANGES, comparison=chosen)
 
 
 VIEWS = {
@@ -198,7 +198,7 @@ with page("Retrieval", LEAD, unlabelled=LEAD) as run:
         st.stop()
     names = handbook_names(load(handbook_list, run))
     drawn: dict[str, Callable[[], None]] = {
-        "all": lambda: best_and_cited(run, everything), "differences": lambda: against_the_first(run),
+        "all": lambda: best_and_cited(run, everything), "differences": lambda: against_the_first(run, STRATEGY_CHANGES),
         "where": lambda: by_group(run, names), "missed": lambda: missed(run, names, list(everything["strategy"])),
         "cost": lambda: cost(run, everything), **({} if tried.empty else {"configurations": lambda: configurations(run, tried)}),
     }  # fmt: skip

@@ -12,6 +12,8 @@ from audit.charts.style import NO_VALUE
 from audit.cli.main import main
 from audit.papers.departures import Paper, departures
 from audit.release.write import write_release
+from tests.pipeline.stages.project import lodging_project
+from tests.support.llm.fault_server import fault_server
 from tests.support.systems import system_tables
 
 
@@ -135,6 +137,77 @@ def test_a_dry_run_says_what_it_would_cost_and_lists_the_departures(tmp_path, da
     assert main(["reproduce", "s3", "--corpus", str(questions), "--dry-run"]) == 0
     assert "calls" in capsys.readouterr().out
     assert not (data / "reproduce").exists()
+
+
+DRY = "--dry-run"
+
+
+@pytest.mark.parametrize(
+    ("paper", "corpus", "more", "sentence"),
+    [
+        *(("s2", "empty", more, "this is not a release: it has no handbooks and no questions") for more in ([], [DRY])),
+        *(("s2", "words.csv", more, "words.csv: neither a folder nor an archive.") for more in ([], [DRY])),
+        *(("s2", "broken", more, "no usable system in systems.jsonl") for more in ([], [DRY])),
+        *(("s1", "own.toml", more, "own.toml") for more in ([], [DRY])),
+        ("s2", "nothing", [DRY], "Run 'nothing' is not in"),
+        ("s0", "release", [DRY], "The run compares no handbooks, so it has no labels. Nothing was computed."),
+        ("s1", "release", [DRY], "The run has no system that routes questions to sources. Nothing was computed."),
+        ("s3", "release", [DRY], "The run has no stress tests. Nothing was computed."),
+        ("s3", "own.toml", [DRY], "s3 puts tests to models and not questions to handbooks."),
+    ],
+)
+def test_a_corpus_without_any_figure_of_a_paper_is_one_sentence(tmp_path, data, capsys, paper, corpus, more, sentence):
+    (release(tmp_path / "broken") / "systems.jsonl").write_text('{"system_id": ')
+    release(tmp_path / "release")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "words.csv").write_text("a,b\n")
+    (tmp_path / "own.toml").touch()
+    named = corpus if corpus == "nothing" else str(tmp_path / corpus)
+    assert main(["reproduce", paper, "--corpus", named, *more]) == 2
+    output = capsys.readouterr()
+    assert sentence in output.err
+    assert not output.out
+    assert not (data / "reproduce").exists()
+
+
+def test_a_dry_run_of_a_run_without_what_a_paper_is_about_says_what_is_missing(tmp_path, capsys):
+    assert main(["load", str(release(tmp_path / "release"))]) == 0
+    capsys.readouterr()
+    assert main(["reproduce", "s1", "--dry-run"]) == 2
+    assert "The run has no system that routes questions to sources. Nothing was computed." in capsys.readouterr().err
+    assert main(["reproduce", "s2", "--dry-run"]) == 0
+
+
+SOURCES = """
+[[systems]]
+id = "sources"
+mode = "multi_source"
+generator = "passages"
+[systems.across]
+retriever = "bm25"
+"""
+
+
+def test_with_an_endpoint_the_answers_of_every_method_of_s1_are_judged_for_its_first_table(tmp_path, data, capsys, monkeypatch):
+    project = lodging_project(tmp_path)
+    project.set("generator", '"none"')
+    project.change("[retrieval]", '[retrieval]\nencoder = "words"')
+    project.config.write_text(project.config.read_text() + SOURCES)
+    with fault_server(models=("judge-2",)) as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert main(["reproduce", "s1", "--corpus", str(project.config), "--dry-run"]) == 0
+        assert "the model at AUDIT_JUDGE_URL grades each answer" in capsys.readouterr().out
+        assert not server.asked
+        assert main(["reproduce", "s1", "--corpus", str(project.config), "--json"]) == 0
+        assert server.asked
+    rows = {row["title"]: row for table in json.loads(capsys.readouterr().out)["tables"] for row in table["rows"]}
+    for measure in ("Faithfulness", "Answer relevance", "Citation correctness"):
+        for method in ("merged index", "naive concatenation", "routing (DAKS)", "routing and graph fusion"):
+            assert rows[f"{measure}, {method}"]["verdict"] in ("agrees", "differs"), (measure, method)
+        assert rows[f"{measure}, encyclopedia alone"]["verdict"] == "cannot be computed"
+    # The release of the run stays as it was
+    assert not (project.release / "measures.jsonl").exists()
+    assert (data / "reproduce" / "tenancy" / "measures.jsonl").is_file()
 
 
 def test_a_run_without_what_a_paper_is_about_says_so(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pandas as pd
 import pytest
 
 from audit.exports.context import ExportContext, open_context
+from audit.exports.published.comparison import published_figures
 from audit.exports.published.stress import (
     STRESS_MODELS,
+    STRESS_PRINTED,
     curves_behind,
     models_in,
-    published_counts,
     published_curves,
     published_model,
     published_retrievals,
@@ -90,9 +92,9 @@ def test_figures_that_were_published_come_back_as_shares() -> None:
 
 def test_what_is_held_of_each_table_is_counted_and_the_first_table_is_complete() -> None:
     # 4 sets: 7 models x 5 contexts; 3 models x 6 shares x 2 sizes x 3 measures; 5 shares; 6 shares x 4 measures
-    counts = published_counts().set_index("table")
-    assert counts["printed"].tolist() == [4 * 7 * 5, 4 * 3 * 6 * 2 * 3, 4 * 3 * 5 * 2 * 3, 4 * 3 * 6 * 2 * 4]
-    assert counts["held"].tolist() == [140, 360, 180, 480]
+    assert [*STRESS_PRINTED.values()] == [4 * 7 * 5, 4 * 3 * 6 * 2 * 3, 4 * 3 * 5 * 2 * 3, 4 * 3 * 6 * 2 * 4]
+    held = Counter(figure.where for figure in published_figures("stress"))
+    assert [held[table] for table in STRESS_PRINTED] == [140, 360, 180, 480]
     standard = published_curves().query("test == 'standard'")
     assert set(standard.groupby(["dataset", "model"]).size()) == {5}
     assert set(standard["model"]) == set(STRESS_MODELS)

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_mutual_info_score
 
+from audit.pipeline.embedding.encoders import words_encoder
+from audit.pipeline.themes.build import build_taxonomy
+from audit.pipeline.themes.clusters import ThemeBuildOptions
+from audit.release.taxonomy import by_plain_phrase
 from audit.vocabulary import Label
 from tests.simulator.build import DEFAULT_SEED
 from tests.simulator.config import paper_config, small_config
@@ -43,6 +48,20 @@ def test_a_topic_belongs_to_one_matter_and_each_matter_has_its_plain_name(topics
     assert len(matter_of) == sum(map(len, topics.matters.values())) == 16_113
     assert set(matter_of) == set(topics.of_pair.values())
     assert all(matter.subject in named[0] and matter.detail in named[0] for matter, named in topics.matters.items())
+
+
+@pytest.mark.slow
+def test_words_alone_make_991_themes_of_them_that_follow_the_matters(topics):
+    counts = Counter(topics.of_pair.values())
+    options = ThemeBuildOptions(target=len(topics.matters), layout="principal")
+    taxonomy, points = build_taxonomy(counts, words_encoder(list(by_plain_phrase(counts))), options)
+    assert taxonomy.counts["themes"] == 991
+    assert len(points) == 16_113
+    matter_of = {topic: number for number, named in enumerate(topics.matters.values()) for topic in named}
+    of, order = taxonomy.theme_of(), list(matter_of)
+    ami = adjusted_mutual_info_score([matter_of[topic] for topic in order], [of[topic] or topic for topic in order])
+    print(f"adjusted mutual information with the matters: {ami:.3f}; no theme: {taxonomy.counts['no_theme_topics']:,}")
+    assert ami > 0.8
 
 
 def test_matters_are_of_very_unequal_size(topics):

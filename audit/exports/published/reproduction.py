@@ -29,7 +29,7 @@ from audit.queries.stress import tested_systems
 from audit.queries.themes import taxonomy_of
 from audit.settings import Settings
 from audit.store.connection import Connection
-from audit.store.runs import run_in
+from audit.store.runs import Run, run_in
 
 SOURCES = {Paper.S1: ROUTING_SOURCE, Paper.S2: SYSTEMS_SOURCE, Paper.S3: STRESS_SOURCE}
 NEEDS = {
@@ -86,6 +86,12 @@ class Reproduction:
         }
 
 
+def needed(paper: Paper, run: Run) -> str:
+    """Why a run has no figure of a paper; empty where it may have some."""
+    has = {Paper.S0: run.has_pairs, Paper.S1: run.has_routes, Paper.S2: run.has_systems, Paper.S3: run.has_stress}
+    return "" if has[paper] else NEEDS[paper]
+
+
 def reproduction(
     paper: Paper, context: ExportContext, study: Mapping[str, RunFigure | str] | None = None, stand_in: str = ""
 ) -> Reproduction:
@@ -96,11 +102,10 @@ def reproduction(
 
     Raises NotInRunError where no system of the run that the paper does not have is `stand_in`.
     """
-    has = {Paper.S0: context.run.has_pairs, Paper.S1: context.run.has_routes, Paper.S2: context.run.has_systems}
     source, others, own = SOURCES.get(paper), pd.DataFrame(), tuple[str, ...]()
     printed = source.published if source else published_figures("pairs")
-    if not has.get(paper, context.run.has_stress):
-        figures: RunFigures = {figure.name: NEEDS[paper] for figure in printed}
+    if missing := needed(paper, context.run):
+        figures: RunFigures = {figure.name: missing for figure in printed}
     elif source is None:
         figures = {**run_figures(context), **(study or {})}
     else:

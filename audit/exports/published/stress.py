@@ -13,7 +13,6 @@ sub-answers, and error detection of Llama 3 70B.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
@@ -46,7 +45,6 @@ DETAILED_MODELS = ("gpt-3.5", "gpt-4o-mini", "llama-3-70b")
 """The models of MedRGB's tables 4 to 6; table 1 has all."""
 NO_DOCUMENTS, RETRIEVALS = "none", ("offline", "online")
 WORDS = re.compile(r"[a-z0-9.]+")
-COUNT_COLUMNS = ("table", "printed", "held")
 CURVE_COLUMNS = ("dataset", "retrieval", "test", "measure", "model", "size", "signal_share", "value")
 HELD_NOTE = "MedRGB prints {printed:,} figures. {held:,} of them are held here; no public source has the others."
 
@@ -71,12 +69,6 @@ def published_curves() -> pd.DataFrame:
     """
     rows = [(*figure.name.split("/"), float(figure.value) / 100) for figure in published_figures("stress")]
     return pd.DataFrame(rows, columns=list(CURVE_COLUMNS)).astype({"size": int, "signal_share": int})
-
-
-def published_counts() -> pd.DataFrame:
-    """How many figures each table of MedRGB prints, and how many are held: table (str), printed, held (int)."""
-    held = Counter(figure.where for figure in published_figures("stress"))
-    return pd.DataFrame([(table, printed, held[table]) for table, printed in STRESS_PRINTED.items()], columns=list(COUNT_COLUMNS))
 
 
 def published_model(model: object) -> str | None:

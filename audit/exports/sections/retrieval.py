@@ -12,6 +12,7 @@ from audit.errors import NotInRunError
 from audit.exports.context import ExportContext
 from audit.exports.sections.model import Drawing, SectionSpec, TableMaker, if_empty, listed_as, most_of, own_table, picture_of
 from audit.exports.table_model import Table
+from audit.metrics import Metric
 from audit.metrics.retrieval import (
     COST_TABLE,
     MEANINGS,
@@ -56,13 +57,21 @@ STRATEGIES = SectionSpec(
     ),
     reading=MEANINGS + " Lines are 95 % intervals for other {questions}.",
 )
-AGAINST_THE_FIRST = SectionSpec(
-    retrieval_paired,
-    key="paired",
-    columns=("strategy", "measure", "change", "moves", "questions", "trials"),
-    sentence="Both strategies made the same searches, so differences in difficulty between {questions} cancel out.",
-    rows=15,
-)
+
+
+def _search_by_search(metric: Metric[...], what: str, searches: str) -> SectionSpec:
+    """Each strategy or configuration (`what`) beside the first one, over the searches that both made."""
+    return SectionSpec(
+        metric,
+        key=metric.name,
+        columns=(what, "measure", "change", "moves", "questions", searches),
+        sentence="Both made the same searches, so differences in difficulty between {questions} cancel out.",
+        rows=15,
+    )
+
+
+STRATEGY_CHANGES = _search_by_search(retrieval_paired, "strategy", "trials")
+CONFIGURATION_CHANGES = _search_by_search(retrieval_changes, "configuration", "searches")
 CITING = SectionSpec(
     retrieval_answers,
     key="answered",
@@ -109,13 +118,6 @@ CONFIGURATIONS = SectionSpec(
     ),
     reading=CONFIGURATION_MEANINGS,
     columns=("configuration", "passages", "precision", "recall", "ndcg", "mrr", "searches", "seconds"),
-    decimals=3,
-)
-CONFIGURATION_CHANGES = SectionSpec(
-    retrieval_changes,
-    key="configuration_changes",
-    columns=("configuration", "measure", "change", "moves", "questions", "searches"),
-    sentence="Both configurations made the same searches, so differences in difficulty between {questions} cancel out.",
     decimals=3,
 )
 

@@ -52,7 +52,7 @@ def build_options(parser: argparse.ArgumentParser) -> None:
         "--method", choices=tuple(METHODS), default="average", help="average linkage on cosine (default), or UMAP and HDBSCAN"
     )
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--target-themes", type=count, metavar="N", help="target number of themes")
+    size.add_argument("--target-themes", type=count, metavar="N", help="number of themes to come closest to")
     size.add_argument(
         "--cut",
         type=distance,

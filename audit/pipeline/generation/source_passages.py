@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from audit.pipeline.answers.evidence import NumberedPassage, retrieved_passage
@@ -70,7 +71,9 @@ class SourceQuoter(SourceReader):
         super().__init__({handbook_id: index.document for handbook_id, index in library.indexes.items()}, library.sources)
         # Of another model nobody measured what its scores mean
         self._encoder = encoder if encoder and WAYS.get(encoder.name) == MINILM else None
-        self._closest: dict[str, ClosestPassages] = {}
+        self._handbook = cache(lambda handbook_id: ClosestPassages(self.documents[handbook_id], self._encoder))
+        # Methods that are compared are asked the same questions, and evidence may have several passages of a handbook
+        self._closest = lru_cache(5_000)(lambda handbook_id, question: self._handbook(handbook_id).closest(question, LOOKED_AT))
 
     def answer(self, evidence: PackedEvidence) -> SourcedAnswer:
         """Of each source the passage of the evidence that is closest to the question, whole, the closest source first.
@@ -93,10 +96,8 @@ class SourceQuoter(SourceReader):
 
     def _closest_in(self, passage: SourcePassage, question: str) -> ClosePassage | None:
         """The closest passage of the handbook that overlaps a passage of the evidence."""
-        if passage.handbook_id not in self._closest:
-            self._closest[passage.handbook_id] = ClosestPassages(self.documents[passage.handbook_id], self._encoder)
         own = passage.passage
-        for close in self._closest[passage.handbook_id].closest(question, LOOKED_AT):
+        for close in self._closest(passage.handbook_id, question):
             if close.section.section_id == own.section_id and close.place.start < own.end and own.start < close.place.end:
                 return close
         return None

@@ -33,6 +33,7 @@ LAYER_NAMES = {
     "bm25_chunks": "BM25 of chunks", "bm25_bodies": "BM25 of sections", "bm25_headings": "BM25 of headings",
     "navigation": "less weight for contents pages",
 }  # fmt: skip
+NOT_RERANKED = "not reranked"
 SECTION, DOCUMENT = "section", "document"
 RELEVANT = (SECTION, DOCUMENT)
 Record = dict[str, Any]
@@ -94,23 +95,25 @@ def ablations(
         replace(full, comparison=PASSAGES, name=f"{number} passage{'s' * (number > 1)}", settings=_taking(settings, number))
         for number in _as_set_first(full.k, FINAL)
     ]
-    pairs = [(encoder, reranker) for encoder in encoders for reranker in rerankers]
-    rows += [
-        replace(full, comparison=MODELS, name=f"{encoder or 'words'}, {_reranker_name(strategy, reranker)}",
-                encoder=encoder, reranker=reranker)
-        for encoder, reranker in (pairs if len(pairs) > 1 else ())
-        if encoder or strategy not in NEED_VECTORS
-    ]  # fmt: skip
+    for encoder in encoders if len(encoders) * len(rerankers) > 1 else ():
+        rows += _models(full, encoder, rerankers) if encoder or strategy not in NEED_VECTORS else []
     return rows
+
+
+def _models(full: Configuration, encoder: str, rerankers: Sequence[str]) -> Iterator[Configuration]:
+    """A sentence model with each reranker; for `hybrid`, which reranks by terms where it has no model, also without any."""
+    row, called = replace(full, comparison=MODELS, encoder=encoder), encoder or "words"
+    otherwise = "reranked by the question's terms" if full.strategy == HYBRID else NOT_RERANKED
+    for reranker in rerankers:
+        yield replace(row, name=f"{called}, {reranker or otherwise}", reranker=reranker)
+    if full.strategy == HYBRID and full.settings.hybrid.uses("rerank"):
+        without = dict(_left_out(row))[f"without {LAYER_NAMES['rerank']}"]
+        yield replace(row, name=f"{called}, {NOT_RERANKED}", settings=without, reranker="")
 
 
 def _as_set_first(own: int, others: Sequence[int]) -> list[int]:
     """The number of the settings, which the others are compared with, and then these."""
     return list(dict.fromkeys((own, *others)))
-
-
-def _reranker_name(strategy: str, reranker: str) -> str:
-    return reranker or ("reranked by the question's terms" if strategy == HYBRID else "not reranked")
 
 
 def _left_out(full: Configuration) -> Iterator[tuple[str, RetrievalSettings]]:

@@ -107,7 +107,7 @@ SOURCES = {
 FIXED = {
     "paper": "Temperature 0 and replies without a model's thinking apply in any case (appendix D). Prompts are our own.",
     "s1": "Each system of several sources is run once for each method of the paper; the values of settings are as set: the "
-    "paper prints none.",
+    "paper prints none. Measures need the primary sources and gold sections of [questions] references.",
     "s2": "Temperature 0.1 and 512 tokens of an answer apply in any case.",
     MEDRGB: "This is the standard test, on questions of your own. The four tests are those of `audit stress build` and "
     "`audit stress run`, each with --preset medrgb.",
@@ -131,6 +131,7 @@ def methods_of_s1() -> dict[str, CrossSourceSettings]:
         "score_only": replace(paper, consolidation=by_score, graph=None),
         "graph_support": replace(paper, graph=replace(paper.graph, bridged=0)),
         "graph_retrieval": paper,
+        "daks_graph_fusion": paper,  # the same in Table 1
     }
 
 

@@ -105,12 +105,12 @@ def _resolved(counts: Mapping[str, int], encoder: Encoder, options: ThemeBuildOp
 def _labels(
     plain: Sequence[str], vectors: Vectors, weights: Labels, encoder: Encoder, options: ThemeBuildOptions, progress: Progress
 ) -> Labels:
-    labels = np.full(len(vectors), NO_THEME, dtype=np.int64)
-    if len(vectors) >= MIN_VECTORS:
-        labels = METHODS[options.method](vectors, weights, options, progress)
+    def finished(labels: Labels) -> Labels:
         # A model recognises synonyms without shared words; without a model, shared words are the only evidence.
-        labels = sharing_a_phrase(plain, labels) if encoder.name == LEXICAL else labels
-    return with_frequent(labels, weights)
+        return with_frequent(sharing_a_phrase(plain, labels) if encoder.name == LEXICAL else labels, weights)
+
+    method, alone = METHODS[options.method], np.full(len(vectors), NO_THEME, dtype=np.int64)
+    return method(vectors, weights, options, progress, finished) if len(vectors) >= MIN_VECTORS else finished(alone)
 
 
 def _draft(

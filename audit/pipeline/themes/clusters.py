@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -80,8 +80,10 @@ BLOCK = 1024
 # Cosine to the rest of its theme below which HDBSCAN's choice is not followed: chosen on one half of the simulator's topics; on
 # the other half it raised the share of pairs under their true subject from .985 to .997.
 LEAST_COSINE = 0.5
+MOST_CUTS = 12  # that are tried for a target: what is done to themes afterwards makes a few more or fewer
 # Those of BERTopic (Grootendorst 2022, arXiv:2203.05794).
 HDBSCAN_DIMENSIONS, HDBSCAN_SIZE = 5, 10
+Finish = Callable[[Labels], Labels]  # what is done to themes afterwards; a target is their number after it
 
 
 @dataclass(frozen=True)
@@ -123,21 +125,27 @@ def smoothed(vectors: Vectors) -> Vectors:
     return unit_rows(moved)
 
 
-def by_average(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
+def by_average(
+    vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress, finished: Finish = np.copy
+) -> Labels:
     """Average linkage on cosine distance between smoothed vectors, cut at a distance or for a number of themes.
 
     A phrase counts once in distances and with its pairs in sizes: weighed by them, it would draw in what is only close to itself.
     """
     tree = average_linkage(smoothed(vectors), progress)
-    merges = (
-        tree.merges_below(CUT if options.cut is None else options.cut)
-        if options.target is None
-        else tree.merges_for(options.target, MIN_PAIRS, weights)
-    )
-    return tree.labels(merges, MIN_PAIRS, weights)
+    if options.target is None:
+        return finished(tree.labels(tree.merges_below(CUT if options.cut is None else options.cut), MIN_PAIRS, weights))
+    merges, tried = tree.merges_for(options.target, MIN_PAIRS, weights), dict[int, Labels]()
+    while merges not in tried and len(tried) < MOST_CUTS:
+        tried[merges] = finished(tree.labels(merges, MIN_PAIRS, weights))
+        # A merge makes about one theme fewer
+        merges = min(max(merges + _theme_count(tried[merges]) - options.target, 0), tree.count - 1)
+    return _closest(tried.values(), options.target)
 
 
-def by_hdbscan(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress) -> Labels:
+def by_hdbscan(
+    vectors: Vectors, weights: Labels, options: ThemeBuildOptions, progress: Progress = no_progress, finished: Finish = np.copy
+) -> Labels:
     """UMAP to five dimensions, then HDBSCAN, as in BERTopic; a target sets the smallest size of a theme."""
     reduced = umap_layout(vectors, options.seed, dimensions=HDBSCAN_DIMENSIONS, min_dist=0.0, progress=progress)
     most = min(60, int(weights.sum()) // 2)
@@ -149,7 +157,11 @@ def by_hdbscan(vectors: Vectors, weights: Labels, options: ThemeBuildOptions, pr
         # Themes become fewer with their smallest size, so the first size at or below the target ends the search.
         if options.target is None or _theme_count(tried[-1]) <= options.target:
             break
-    return _without_strangers(vectors, weights, min(tried, key=lambda labels: abs(_theme_count(labels) - (options.target or 0))))
+    return finished(_without_strangers(vectors, weights, _closest(tried, options.target or 0)))
+
+
+def _closest(tried: Iterable[Labels], target: int) -> Labels:
+    return min(tried, key=lambda labels: abs(_theme_count(labels) - target))
 
 
 def _without_strangers(vectors: Vectors, weights: Labels, labels: Labels) -> Labels:
@@ -178,7 +190,7 @@ def _theme_count(labels: Labels) -> int:
     return int(labels.max(initial=NO_THEME)) + 1
 
 
-METHODS: dict[str, Callable[[Vectors, Labels, ThemeBuildOptions, Progress], Labels]] = {
+METHODS: dict[str, Callable[[Vectors, Labels, ThemeBuildOptions, Progress, Finish], Labels]] = {
     AVERAGE: by_average,
     HDBSCAN: by_hdbscan,
 }

@@ -95,7 +95,7 @@ def sharing_a_phrase(plain: Sequence[str], labels: Labels) -> Labels:
     """
     cleaned = labels.copy()
     for theme in range(int(labels.max(initial=NO_THEME)) + 1):
-        rows = [row for row, label in enumerate(labels) if label == theme]
+        rows = (labels == theme).nonzero()[0].tolist()
         stems = shared_stems([plain[row] for row in rows])
         outside = [row for row in rows if not stems & phrase_stems(plain[row])]
         # A single remaining phrase is not a theme either.

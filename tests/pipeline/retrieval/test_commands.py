@@ -10,6 +10,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.pipeline.embedding.encoders import Encoder, words_encoder
+from audit.pipeline.retrieval.retrievers import Reranker
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, Section, write_document
 from tests.pipeline.retrieval.handbooks import ALDER
@@ -276,6 +277,23 @@ def test_each_layer_is_left_out_and_compared_with_all_of_them(
     assert next(row for row in rows if row["configuration"] == "1 passage")["passages"] == 1
     assert (tmp_path / "trec" / "components" / "hybrid_full.run").is_file()
     assert (tmp_path / "trec" / "qrels").read_text().split()[2] == "general_a_all/s1"
+
+
+def test_each_sentence_model_is_combined_with_each_reranker_and_with_none(
+    corpus: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Stand-ins for models: one compares words, and one prefers the shortest passage."""
+    command = "audit.pipeline.cli.retrieval_comparison"
+    monkeypatch.setattr(f"{command}._KEPT", {})
+    monkeypatch.setattr(f"{command}.loaded_encoder", lambda *_: words_encoder([*FLIGHTS, *OTHER]))
+    monkeypatch.setattr(f"{command}.cross_encoder", lambda name: Reranker(name, lambda pairs: [-len(text) for _, text in pairs]))
+    models = ["--encoder", "acme/sentences", "words", "--reranker", "none", "acme/cross"]
+    assert main([*corpus[:-2], *models, "--ablate", "--unit", "corpus", "--strategy", "hybrid", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    names = [row["configuration"] for row in result["measures"] if row["comparison"] == "models"]
+    ways = ["reranked by the question's terms", "acme/cross", "not reranked"]
+    assert names == [f"{encoder}, {way}" for encoder in ("acme/sentences", "words") for way in ways]
+    assert {row["configuration"] for row in result["changes"] if row["comparison"] == "models"} == set(names[1:])
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def test_s1_runs_each_system_of_several_sources_by_every_method_and_keeps_what_i
         "score_only",
         "graph_support",
         "graph_retrieval",
+        "daks_graph_fusion",
     ]
     assert {(system.group_by, system.across.retriever) for system in systems.values()} == {("organ", "bm25")}
     assert [systems[name].across.pool for name in ("merged", "concatenation", "uniform", "daks")] == [
