@@ -250,7 +250,7 @@ def test_on_a_phone_a_chart_fits_with_its_names_above_their_rows(demo: Dashboard
 
 def test_the_journey_on_a_real_release_in_its_own_words(institutes: Dashboard) -> None:
     page = institutes.open()
-    expect(page.get_by_text("In 6.5 % of pairs where both institutes answer (4.2 to 10.9 %)")).to_be_visible()
+    expect(page.get_by_text("in 6.5 % of such pairs (4.2 to 10.9 %)")).to_be_visible()
     expect(page.get_by_text(re.compile("Corrected by the labels of raters .* of 148 pairs"))).to_be_visible()
     institutes.go_to(page, "/centers").get_by_role("tab", name="Chart").first.click()
     with page.expect_download() as saving:
