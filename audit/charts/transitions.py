@@ -100,7 +100,7 @@ def _with_axes(
     over = [head + "<br> " * (place % lines) for place, head in enumerate(columns)]
     above += 16 * max(lines - 2, 0)
     figure.update_xaxes(
-        title={"text": titles[1], "font": {"size": 13}}, side="top", range=[-0.5, len(columns) - 0.5],
+        title={"text": titles[1], "font": {"size": 13}, "standoff": 2}, side="top", range=[-0.5, len(columns) - 0.5],
         **axis_of_names(over), **common,
     )  # fmt: skip
     figure.update_yaxes(

@@ -23,10 +23,11 @@ from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.studies import StudyState, find_study
+from annotation.studies.accounts import Role
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from audit.release.write import write_jsonl
 from benchmarks.gallery import VIEWS
-from pages._blinded.access import STUDY_PAGES
+from pages._blinded.access import OWN_PAGES, STUDY_PAGES
 from pages._shared.doors import (
     ALWAYS,
     BROWSING,
@@ -73,14 +74,14 @@ MAY_SEE: dict[str, set[str]] = {
 The adjudicator comes last: adjudication ends the labelling.
 """
 SCRIPTS = sorted(set(BROWSING) | set(STUDY_PAGES) - {"sign_out"})
+OWN = {role: set(pages) - {"sign_out"} for role, pages in OWN_PAGES.items()}
 OWN_SCRIPTS = {
     NOBODY: set(SCRIPTS),
-    "vera": (set(BROWSING) - set(OWNER_PAGES)) | {"my_account"},
-    "ana": {"annotate", "my_items", "protocol", "my_account"},
-    "ben": {"annotate", "my_items", "protocol", "my_account"},
-    "petra": set(BROWSING)
-    | {"study", "people", "adjudicate", "agreement", "prevalence", "alignment", "protocol", "backup", "my_account"},
-    "ada": {"adjudicate", "agreement", "protocol", "my_account"},
+    "vera": (set(BROWSING) - set(OWNER_PAGES)) | OWN[Role.VIEWER],
+    "ana": OWN[Role.ANNOTATOR],
+    "ben": OWN[Role.ANNOTATOR],
+    "petra": set(BROWSING) | OWN[Role.PI],
+    "ada": OWN[Role.ADJUDICATOR],
 }
 """The addresses of each role; every address asks a visitor who is not signed in for a password."""
 UNLISTED = {tab.script for tab in METHODS.tabs if tab.needs not in (ALWAYS, PAIRS, HANDBOOKS)} | {

@@ -14,6 +14,8 @@ from sqlalchemy import update
 
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.label_store.results import assignment_rows
+from annotation.label_store.studies import list_studies, neutral_titles
+from annotation.label_store.study_creation import NewStudy, create_study
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample, verdicts
 from tests.browser.conftest import Dashboard, choose_option, open_tab, overflow, server, settled, signed_in_as
 from tests.support.studies import NOW, item, next_task, people, rate_all, rating_history, study_of
@@ -141,6 +143,22 @@ def test_20_of_20_items_typed_at_120_ms_a_key_land_on_the_item_that_was_on_the_s
     page = office.sign_in()
     type_20_items(office, page)
     expect(page.locator(".labelling-widget .done")).to_contain_text("All your items are done")
+
+
+def test_the_field_in_which_a_study_was_chosen_gets_no_key_of_the_board(office: Office) -> None:
+    another = f"{office.study}-another"
+    with office.store.begin() as tx:
+        items = [item(number, item_id=f"{another}-{number}") for number in (1, 2)]
+        create_study(tx, NewStudy(another, "Another", (office.annotator, office.other), items, seed=5), NOW)
+    page = office.sign_in()
+    chosen = page.get_by_role("combobox").input_value()
+    other = next(name for name in neutral_titles(list_studies(office.store, office.annotator)).values() if name not in chosen)
+    choose_option(page, "Study", other)
+    expect(page.locator(".labelling-widget header")).to_contain_text(other)
+    page.keyboard.press("2")
+    all_saved(page)
+    expect(page.locator(".labelling-widget header")).to_contain_text("1 of")
+    assert page.get_by_role("combobox").input_value() == other
 
 
 def test_so_do_those_of_a_study_that_assigns_items_on_request_while_others_request_them_too(unassigned_office: Office) -> None:

@@ -31,11 +31,7 @@ class LabellingWidget {
   receive(data, send, leave) {
     this.send = send
     this.leave = leave
-    if (this.study !== data.study) {
-      this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study
-      // The field in which the study was chosen would get every key
-      if (document.activeElement?.closest("[data-testid=stSelectbox]")) document.activeElement.blur()
-    }
+    if (this.study !== data.study) { this.tasks.clear(); this.outbox = []; this.current = null; this.study = data.study }
     this.data = data
     const handled = new Set(data.handled)
     this.outbox = this.outbox.filter((event) => !handled.has(event.key))
@@ -213,7 +209,9 @@ class LabellingWidget {
     this.onKey = (event) => {
       if (!this.root.isConnected || event.ctrlKey || event.metaKey || event.altKey) return
       const target = event.composedPath()[0], key = event.key.toLowerCase()
-      if (target.closest?.("input, textarea, select, [contenteditable]")) {
+      // The field in which a study was chosen keeps the focus; while its list is closed, keys are for the item
+      const isClosedList = target.matches?.("[role=combobox][aria-expanded=false]")
+      if (!isClosedList && target.closest?.("input, textarea, select, [contenteditable]")) {
         if (!this.root.contains(target)) return
         if (key === "escape") { target.blur(); event.stopPropagation() }
         else if (this.decides && key === "enter" && !event.shiftKey) { event.preventDefault(); target.blur(); this.submit() }

@@ -104,7 +104,6 @@ def headline(ratings: Ratings, human: str, shares: pd.DataFrame, source: str) ->
 
 def wrong_together(ratings: Ratings, human: str) -> None:
     """What the figures would be if the people behind them err together."""
-    st.header(SHARED_ERRORS_TABLE.title, anchor=False)
     errors = shared_errors(ratings, human=human)
     for sentence in filter(None, (shared_errors_sentence(errors), annotator_errors_sentence(ratings))):
         st.markdown(escaped(sentence))
@@ -118,7 +117,6 @@ def every_method(study: Study, shares: pd.DataFrame, usual: pd.DataFrame, kind: 
 
     usual  the shares with intervals for one look, by which two samples are compared; `kind`: of those of `shares`
     """
-    st.header("What the judge's labels save", anchor=False)
     label = st.segmented_control(
         "Label", ROWS, default=DISAGREES, required=True, format_func=str.capitalize, key="estimated_label"
     )
@@ -190,8 +188,10 @@ with study_page("Prevalence", LEAD, Role.PI):
     st.caption(escaped(looked_at(study.study_id, ratings, pooled)))
     shares = prevalence(ratings, human)
     headline(ratings, human, shares, SOURCES.get(human, names[human]))
-    wrong_together(ratings, human)
     usual = prevalence(ratings.as_live(live=False), human) if ratings.live else shares
-    every_method(study, shares, usual, ratings.intervals)
     st.header("How many ratings are enough?", anchor=False)
     planner(study, pooled, ratings, human, usual)
+    with st.expander(SHARED_ERRORS_TABLE.title):
+        wrong_together(ratings, human)
+    with st.expander("What the judge's labels save"):
+        every_method(study, shares, usual, ratings.intervals)
