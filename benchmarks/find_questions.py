@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from audit.pipeline.asking.questions import RunQuestions
-from audit.pipeline.embedding.encoders import sentence_encoder
+from audit.pipeline.embedding.encoders import Encoder, sentence_encoder
 from audit.queries.nearest_questions import nearest_questions
 from audit.queries.questions_like import questions_like
 from audit.store.connection import Connection, open_store
@@ -52,14 +52,17 @@ def main() -> None:
                 found = [bool(set(listed(row["typed"])[:FIRST]) & set(row["questions"].split())) for row in of_run]
                 first = sum(listed(text)[:1] == [number] for number, text in own)
                 print(f"{name}, {way}: {sum(found)} of {len(found)} found, own questions first {first} of {len(own)}", flush=True)
-                for row, is_found in zip(of_run, found, strict=True) if arguments.list else ():
-                    if not is_found:
-                        print(f"    {row['typed']} => {row['questions']}; listed {' '.join(listed(row['typed'])[:FIRST])}")
+                missed = [row for row, is_found in zip(of_run, found, strict=True) if not is_found]
+                for row in missed if arguments.list else ():
+                    print(f"    {row['typed']} => {row['questions']}; listed {' '.join(listed(row['typed'])[:FIRST])}")
 
 
 def _ways(con: Connection, store: Path, folder: Path, model: str | None) -> Iterator[tuple[str, Listed]]:
     yield "words", lambda typed: [one.question_id for one in nearest_questions(con, typed, FIRST)]
-    for way, encoder in (("static vectors", None), *([(model, sentence_encoder(model))] if model else [])):
+    encoders: dict[str, Encoder | None] = {"static vectors": None}
+    if model:
+        encoders[model] = sentence_encoder(model)
+    for way, encoder in encoders.items():
         questions = RunQuestions(store, encoder, folder)
         questions.prepare()
         yield way, partial(_by_meaning, con, questions)
