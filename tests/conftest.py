@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.settings import Settings
+from audit.store.runs import Run, list_runs
 from tests.support import label_stores, loading
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.once import made_once
@@ -243,6 +245,14 @@ def nih() -> Path:
     if not NIH.is_dir():
         pytest.skip("the NIH release is not beside the checkout (../shared/data/nih_release)")
     return NIH
+
+
+@pytest.fixture(scope="session")
+def nih_run(nih: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same, loaded once, for reading."""
+    folder = made_once(tmp_path_factory, "nih", partial(loading.load, nih))
+    (run,) = list_runs(Settings(data_dir=folder).store_dir)
+    return run
 
 
 @pytest.fixture(scope="session")
