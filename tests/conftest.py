@@ -130,13 +130,21 @@ SLOW = (
 """What the fast tier leaves out, below tests/: the files that take most CPU seconds, by tests/support/cpu_seconds.py."""
 
 LONG = (
+    "annotation/test_validation.py",
+    "browser/test_access_by_role.py",
     "browser/test_journey.py",
     "browser/test_labelling.py",
+    "browser/test_long_session.py",
     "browser/test_pi_journey.py",
+    "browser/test_rejudge.py",
     "browser/test_study_to_the_end.py",
     "exports/test_package.py",
     "pages/test_every_page.py",
+    "pipeline/cli/test_models_check.py",
+    "pipeline/llm/test_small_model.py",
     "pipeline/stages/test_tenancy.py",
+    "pipeline/themes/test_build.py",
+    "simulator/test_command.py",
     "stats/test_every_statistic.py",
 )
 """Files of half a minute and more, which begin before the others of their kind: one that began last would run alone."""
