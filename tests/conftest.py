@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.settings import Settings
+from audit.store.runs import Run, list_runs
 from tests.support import label_stores, loading
 from tests.support.llm.real_server import NoServerError, real_server
 from tests.support.once import made_once
@@ -128,13 +130,21 @@ SLOW = (
 """What the fast tier leaves out, below tests/: the files that take most CPU seconds, by tests/support/cpu_seconds.py."""
 
 LONG = (
+    "annotation/test_validation.py",
+    "browser/test_access_by_role.py",
     "browser/test_journey.py",
     "browser/test_labelling.py",
+    "browser/test_long_session.py",
     "browser/test_pi_journey.py",
+    "browser/test_rejudge.py",
     "browser/test_study_to_the_end.py",
     "exports/test_package.py",
     "pages/test_every_page.py",
+    "pipeline/cli/test_models_check.py",
+    "pipeline/llm/test_small_model.py",
     "pipeline/stages/test_tenancy.py",
+    "pipeline/themes/test_build.py",
+    "simulator/test_command.py",
     "stats/test_every_statistic.py",
 )
 """Files of half a minute and more, which begin before the others of their kind: one that began last would run alone."""
@@ -243,6 +253,14 @@ def nih() -> Path:
     if not NIH.is_dir():
         pytest.skip("the NIH release is not beside the checkout (../shared/data/nih_release)")
     return NIH
+
+
+@pytest.fixture(scope="session")
+def nih_run(nih: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same, loaded once, for reading."""
+    folder = made_once(tmp_path_factory, "nih", partial(loading.load, nih))
+    (run,) = list_runs(Settings(data_dir=folder).store_dir)
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -232,12 +232,11 @@ def test_a_blind_answer_says_in_neutral_words_that_nothing_is_addressed(answer: 
 
 
 def test_everything_that_annotators_are_sent_of_the_nih_release_tells_no_institute(
-    lite: LabelStore, nih: Path, tmp_path: Path
+    lite: LabelStore, nih: Path, nih_run: Run
 ) -> None:
     """In packets and on the board: names, abbreviations, telephone numbers, addresses and boilerplate."""
-    run = load(nih, tmp_path).run
     every = SamplePlan(per_label={**dict.fromkeys(COUNTS, 150), "ABSENT": 40}, calibration=0, repeats=10)
-    draw_study(lite, run, every, study_id="nih", title="T", annotators=people(lite, "ana", "ben"), now=NOW)
+    draw_study(lite, nih_run, every, study_id="nih", title="T", annotators=people(lite, "ana", "ben"), now=NOW)
     tasks = list_tasks(lite, "nih", "ana")
     assert len(tasks) == 40 + 19 + 150 + 61 + 3 + 10
     sent = packet_csv(lite, "nih", "ana").decode() + repr(tasks)

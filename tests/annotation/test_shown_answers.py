@@ -103,11 +103,10 @@ def test_the_name_of_a_body_above_all_institutions_is_read_from_hosts_and_where_
     assert wider.mask("Ash trees; ASH says so.") == "Ash trees; [name] says so."
 
 
-def test_no_item_of_the_nih_release_names_a_body_with_phrases_masked(nih: Path, tmp_path: Path) -> None:
-    run = load(nih, tmp_path).run
+def test_no_item_of_the_nih_release_names_a_body_with_phrases_masked(nih_run: Run) -> None:
     bodies = re.compile(r"National Institutes? o|\b(?:NIH|NLM|CDC|NCI|NINDS|GARD|GHR|NHLBI|NIDDK)\b|MedlinePlus|Genetics Home")
     every = dict.fromkeys(("CONSISTENT", "COMPLEMENTARY", "DIVERGENT"), 600)
-    items = draw_sample(run, SamplePlan(per_label=every, calibration=0, repeats=0, phrases_masked=True), "s").items
+    items = draw_sample(nih_run, SamplePlan(per_label=every, calibration=0, repeats=0, phrases_masked=True), "s").items
     assert len(items) > 600
     # Without the option 7 of them do
     assert [item.item_id for item in items if bodies.search(f"{item.answer_a} {item.answer_b}")] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from importlib.util import find_spec
 from typing import Any
@@ -21,21 +21,23 @@ Node = dict[str, Any]
 
 def unnamed_controls(page: Page) -> list[str]:
     """The HTML of controls and pictures without a name. Those inside a named picture or control need no name."""
+    return unnamed_and_levels(page)[0]
+
+
+def unnamed_and_levels(page: Page) -> tuple[list[str], list[int]]:
+    """(the HTML of controls and pictures without a name, the levels of the headings in reading order)"""
     session = page.context.new_cdp_session(page)
-    nodes = [node for node in _nodes(session, stop=NAMED_ROLES) if _text(node, "role") in NAMED_ROLES and not _name(node)]
-    return [html for html in (_outer_html(session, node) for node in nodes) if PLOTLY_RULER not in html]
-
-
-def heading_levels(page: Page) -> list[int]:
-    """The levels of the page's headings in reading order."""
-    headings = [node for node in _nodes(page.context.new_cdp_session(page), stop=set()) if _text(node, "role") == "heading"]
+    tree = session.send("Accessibility.getFullAXTree")["nodes"]
+    nodes = [node for node in _nodes(tree, stop=NAMED_ROLES) if _text(node, "role") in NAMED_ROLES and not _name(node)]
+    unnamed = [html for html in (_outer_html(session, node) for node in nodes) if PLOTLY_RULER not in html]
+    headings = [node for node in _nodes(tree, stop=set()) if _text(node, "role") == "heading"]
     properties = [item for heading in headings for item in heading["properties"]]
-    return [item["value"]["value"] for item in properties if item["name"] == "level"]
+    session.detach()
+    return unnamed, [item["value"]["value"] for item in properties if item["name"] == "level"]
 
 
-def _nodes(session: Any, stop: set[str]) -> Iterator[Node]:
+def _nodes(nodes: Sequence[Node], stop: set[str]) -> Iterator[Node]:
     """Nodes in reading order, without the descendants of a named node whose role is in `stop`."""
-    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     by_id, pending = {node["nodeId"]: node for node in nodes}, [nodes[0]["nodeId"]]
     while pending:
         node = by_id.get(pending.pop())

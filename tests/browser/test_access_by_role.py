@@ -40,7 +40,7 @@ from pages._shared.doors import (
     PAIRS,
     STUDIES,
 )
-from tests.browser.accessibility import heading_levels, unnamed_controls
+from tests.browser.accessibility import unnamed_and_levels
 from tests.browser.conftest import BUILD_TIMEOUT_MS, STILL, TIMEOUT_MS, Dashboard, server, settled, signed_in_as
 from tests.store.test_sections import change_answer
 from tests.support.loading import load, spoil
@@ -307,8 +307,8 @@ def check_page(page: Page, name: str, script: str) -> None:
     expect(page.locator(".st-key-top_bar").get_by_role("combobox", name="Run")).to_have_count(1 if "run" in MAY_SEE[name] else 0)
     expect(page.get_by_role("search")).to_have_count(1 if "run" in MAY_SEE[name] else 0)
     expect(page.locator("h1")).to_have_count(1)
-    assert unnamed_controls(page) == [], script
-    levels = heading_levels(page)
+    unnamed, levels = unnamed_and_levels(page)
+    assert unnamed == [], script
     assert levels[:1] == [1], script
     assert all(after <= before + 1 for before, after in pairwise(levels)), (script, levels)
 

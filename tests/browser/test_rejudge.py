@@ -66,19 +66,19 @@ def save_run(page: Page, title: str) -> None:
 
 
 def test_a_selection_of_pairs_is_judged_by_a_model_and_saved(fresh_office: Dashboard, tmp_path: Path) -> None:
-    page = fresh_office.open_as("petra", "/disagreements?words=alcohol")
+    page = fresh_office.open_as("petra", "/disagreements?words=alcohol&significance=medium")
     page.get_by_role("link", name="Re-judge all of them").click()
     page.wait_for_url(re.compile("/rejudge.*words=alcohol"))
     settled(page)
     chosen = int(page.get_by_text(re.compile(r"^\d+ pairs\.$")).inner_text().split()[0])
     page.get_by_role("button", name="Estimate calls").click()
     expect(page.get_by_text(re.compile(rf"0 of {chosen} pairs need no call"))).to_be_visible()
+    other = fresh_office.open_as("petra", "/rejudge")
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Open calls:")).to_be_visible()
 
-    other = fresh_office.open_as(
-        "petra", page.url.removeprefix(fresh_office.address)
-    )  # a second browser sees the same, and stops it
+    # A second browser sees the same, and stops it
+    fresh_office.go_to(other, page.url.removeprefix(fresh_office.address))
     expect(other.get_by_text("Open calls:")).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()

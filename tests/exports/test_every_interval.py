@@ -17,7 +17,6 @@ from audit.queries.themes import taxonomy_of
 from audit.store.runs import Run, list_runs
 from audit.tables import HIGH, LOW, Column, ColumnKind, IntervalKind
 from benchmarks.intervals import statistic_of
-from tests.support.loading import load
 
 ROUNDING = 1e-9
 NAMED_BY_ROW = ("speaks of",)
@@ -97,5 +96,5 @@ def test_of_studies_that_are_closed_and_that_run(demo_with_studies: Path) -> Non
         assert set(agreement.typed()[KIND]) == {kind}
 
 
-def test_of_a_real_release(nih: Path, tmp_path: Path) -> None:
-    assert_sound(list(tables_of(load(nih, tmp_path / "data").run)))
+def test_of_a_real_release(nih_run: Run) -> None:
+    assert_sound(list(tables_of(nih_run)))

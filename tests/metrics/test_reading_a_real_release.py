@@ -7,12 +7,11 @@ from audit.metrics.question_positions import positions_of
 from audit.queries.pair_view import pair
 from audit.store.connection import open_store
 from audit.text.comparison import DifferenceKind, differences
-from tests.support.loading import load
 
 
 @pytest.fixture(scope="module")
-def con(nih, tmp_path_factory):
-    with open_store(load(nih, tmp_path_factory.mktemp("nih")).run.path) as opened:
+def con(nih_run):
+    with open_store(nih_run.path) as opened:
         yield opened
 
 

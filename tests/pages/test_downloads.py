@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -20,6 +22,7 @@ from annotation.studies.accounts import open_session
 from audit.charts.figure_files import NoPicturesError
 from audit.cli.main import main
 from audit.errors import AuditError
+from audit.exports.package import MANIFEST
 from audit.exports.package_request import ExportRequest, today
 from audit.settings import Settings
 from audit.store.runs import Run, find_run
@@ -168,3 +171,40 @@ def test_only_a_pi_gets_the_tables_of_a_study(demo: Path, monkeypatch: pytest.Mo
     assert not at.exception
     assert any(box.key == "with_study" for box in at.selectbox) is study
     assert ("audit export --study demo-finished" in words_on(at)) is study
+
+
+def asked_for(request: ExportRequest) -> tuple[Any, ...]:
+    """Everything that a request asks to be written, so that two can be compared."""
+    study = request.study
+    assert study is not None
+    chapter = study.chapter
+    tables = [(table.name, table.title, table.notes, table.frame.to_csv()) for table in chapter.tables]
+    pictures = [(picture.name, picture.figure.to_json()) for picture in chapter.pictures]
+    return (
+        replace(request, study=None), study.study_id, study.digest, study.facts, study.figures,
+        tables, pictures, chapter.left_out, chapter.paragraphs,
+    )  # fmt: skip
+
+
+def test_the_button_asks_for_the_study_and_the_run_that_the_printed_command_asks_for(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """That one request makes the same bytes in every process is tested in tests/exports/test_package.py."""
+    asked: list[ExportRequest] = []
+    made: list[Callable[[], bytes]] = []
+    monkeypatch.setenv("AUDIT_DATA_DIR", str(demo))
+    monkeypatch.setenv("AUDIT_BROWSING", "open")
+    monkeypatch.setattr("pages._blinded.file_widgets.download_button", lambda _, data, **options: made.append(data))
+    monkeypatch.setattr(PackageCache, "fetch", lambda _self, _key, order, _name: asked.append(order()))
+    at = opened_by("pia")
+    at.selectbox(key="with_study").set_value("demo-running").run()
+    other = next(key for key in at.selectbox(key="against").options if "earlier" in key)
+    at.selectbox(key="against").set_value(other).run()
+    assert not at.exception
+    made[-1]()
+    monkeypatch.setattr("audit.cli.export.package", lambda order, _: asked.append(order) or {MANIFEST: b'{"left_out": {}}'})
+    (command,) = [code.value for code in at.code if code.value.startswith("audit export --study demo-running")]
+    assert "--against demo-earlier@" in command
+    assert main([*command.split()[1:-1], str(tmp_path / "typed.zip")]) == 0
+    clicked, typed = asked
+    assert asked_for(clicked) == asked_for(typed)
