@@ -151,10 +151,7 @@ def _preset(paper: Paper) -> list[str]:
 
 
 def _measured(settings: Settings, release: Path, paper: Paper, name: str, protocol: str = "") -> Path:
-    """A copy of a release whose answers are measured, and judged where a protocol is named; an archive as it is.
-
-    What needs neither stays where it is.
-    """
+    """A copy of a release whose answers are measured, and judged where a protocol is named; else, and an archive, as it is."""
     steps = [["score"]] if paper is Paper.S2 else []
     steps += [["judge", "--protocol", protocol]] if protocol else []
     if not steps or not release.is_dir():
