@@ -53,13 +53,6 @@ def test_words_alone_find_the_themes_of_the_demo(truth: dict[str, str]) -> None:
     assert found["no theme"] < 0.10
 
 
-@pytest.mark.parametrize("target", [20, 37, 50])
-def test_a_target_is_the_number_of_themes_that_are_left_after_words_are_compared(truth: dict[str, str], target: int) -> None:
-    encoder = words_encoder(list(by_plain_phrase(truth)))
-    taxonomy, _ = build_taxonomy(dict.fromkeys(truth, 1), encoder, ThemeBuildOptions(target=target, layout="principal"))
-    assert taxonomy.counts["themes"] == target
-
-
 def test_a_model_finds_them_too(truth: dict[str, str]) -> None:
     if default_model() is None:
         pytest.skip("the extra models is not installed")
