@@ -118,9 +118,9 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
         prominent = _by_tags(candidates, prominent, lines, tagging)
     headings = list(_select(candidates, prominent, named))
     # Text that was pasted without its type has only its spaces
-    plain = len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles
+    is_plain = len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles
     within = {number for heading in headings for number in range(heading.start, heading.end)}
-    spaced = [heading for heading in _by_space(lines) if heading.start not in within and (plain or _is_alone(heading, lines))]
+    spaced = [heading for heading in _by_space(lines) if heading.start not in within and (is_plain or _is_alone(heading, lines))]
     headings = sorted([*headings, *spaced], key=lambda heading: heading.start)
     headings = _without_leads(headings, lines, body, levels.keys())
     if len(headings) > 1 and _is_footer(headings[-1], lines):

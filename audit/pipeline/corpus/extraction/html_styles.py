@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from audit.errors import DocumentError
@@ -169,14 +169,19 @@ class PageStyles:
                     yield rule
 
 
-def _switched(rules: Iterable[Rule], counts: Mapping[str, int]) -> set[str]:
-    """The classes that a rule hides and another one shows with one more class, where several elements have them."""
-    parts = {"none": set[frozenset[str]](), "shown": set[frozenset[str]]()}
-    for rule in rules:
-        if display := (rule.declarations | rule.important).get("display"):
-            parts["none" if display == "none" else "shown"].add(frozenset(rule.steps[-1].parts))
-    hidden = (name for one in parts["none"] if len(one) == 1 for name in one if any(one < other for other in parts["shown"]))
-    return {name for name in hidden if name[0] == "." and counts.get(name, 0) > 1}
+def _switched(rules: Sequence[Rule], counts: Mapping[str, int]) -> set[str]:
+    """The classes that a rule hides and another one shows with one more class, where several elements have them: screens, tabs,
+    and what a script fades in where a reader comes to it.
+    """
+    hidden: set[str] = set()
+    for name in ("display", "opacity"):
+        parts = {True: set[frozenset[str]](), False: set[frozenset[str]]()}
+        for rule in rules:
+            if value := (rule.declarations | rule.important).get(name):
+                parts[_is_removed({name: value})].add(frozenset(rule.steps[-1].parts))
+        single = (each for one in parts[True] if len(one) == 1 for each in one if any(one < other for other in parts[False]))
+        hidden.update(each for each in single if each[0] == "." and counts.get(each, 0) > 1)
+    return hidden
 
 
 def _names(element: Any) -> list[str]:

@@ -237,7 +237,7 @@ def _without_repeats(grid: Grid, lines_in: dict[Box, Cell]) -> Iterator[Row]:
     ]
     # Columns of spacing and of rules without text are none, nor are those whose cells are all over the column before
     used = [column for column in range(len(grid.rows[0])) if any(row[column] for row in rows)]
-    used = [column for before, column in pairwise([None, *used]) if before is None or _has_own(grid, lines_in, before, column)]
+    used = [*used[:1], *(column for before, column in pairwise(used) if _has_own(grid, lines_in, before, column))]
     for cells, row in zip(grid.rows, rows, strict=True):
         kept = tuple(row[column] for column in used)
         if any(kept):

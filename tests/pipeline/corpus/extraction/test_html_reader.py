@@ -438,5 +438,12 @@ def test_screens_that_a_script_shows_one_at_a_time_are_all_read():
     assert text_of(page) == "Eat.\nDo not eat."
 
 
+def test_what_a_script_fades_in_where_a_reader_comes_to_it_is_read():
+    style = "<style>.reveal { opacity: 0 } .reveal.in { opacity: 1 } .toast { opacity: 0 } .toast.in { opacity: 1 }</style>"
+    questions = "<details class='reveal'><summary>Diet</summary><p>Do not eat.</p></details>" * 2
+    assert "Do not eat." in text_of(f"{style}<h1>Before</h1>{questions}<p class='toast'>Copied.</p>")
+    assert "Copied." not in text_of(f"{style}<h1>Before</h1>{questions}<p class='toast'>Copied.</p>")
+
+
 def test_one_box_that_a_script_shows_is_hidden():
     assert text_of(f"{SCREENS}<h1>Before</h1><p>Eat.</p><div class='m'><p>Copied to the clipboard.</p></div>") == "Eat."
