@@ -68,7 +68,6 @@ KAPPAS = {
     "kappa": "On the {n} pairs that both judges labelled, kappa is **{value}** (95 % interval {span}).",
     "significance kappa": "On the significance of {n} pairs, where both state one, kappa is **{value}** (95 % interval {span}).",
 }
-"""Figures that are no shares, in sentences."""
 
 
 def _agreement_table(compared: ComparedRuns, agreement: pd.DataFrame) -> None:

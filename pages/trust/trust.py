@@ -87,8 +87,7 @@ def headline(run: Run, source: RatingSource) -> None:
         st.html(rates_html(rate))
         counts(run, DRAWN_FROM, pairs=f"{rate.pairs:,}", all=f"{every:,}")
     st.caption(escaped(f"{source.title}: {source.raters}{'' if source.final else ' Not final: the study goes on.'}"))
-    account = current_account()
-    if rate is not None and source.study_id and account is not None and account.role is Role.PI:
+    if rate is not None and source.study_id and getattr(current_account(), "role", None) is Role.PI:
         link("studies/prevalence", NARROWER, run, icon=":material/tune:", study=source.study_id)
 
 
