@@ -135,8 +135,9 @@ def corrected_groups(run: Run, by: str) -> None:
 
 def _corrected_table(run: Run, by: str, source: RatingSource, parts: pd.DataFrame) -> None:
     counts(run, MEANING, title=source.title, n=f"{source.rated:,}")
-    own = {"group": {"heading": title_of(run, by)}, "elsewhere": {"unit": fill(run, ELSEWHERE)}}
-    columns = [replace(column, **own.get(column.name, {})) for column in GROUPS_TABLE.pick(run, *SHOWN)]
+    group, *columns = GROUPS_TABLE.pick(run, *SHOWN)
+    columns = [replace(one, unit=fill(run, ELSEWHERE)) if one.name == "elsewhere" else one for one in columns]
+    columns = [replace(group, heading=title_of(run, by)), *columns]
     table(parts.assign(group=parts["group"].map(display_name)), f"corrected_{by}", columns)
     with st.container(horizontal=True):
         exported = with_population_column(parts, GROUPS_TABLE.population, source.ratings.intervals)

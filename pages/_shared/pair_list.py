@@ -6,7 +6,7 @@ A click or the arrow keys open a row. Texts reach the browser as data and are se
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -74,6 +74,7 @@ def question_rows(
 ) -> list[PairRow]:
     """The rows of a list of questions (`disputed_questions`); `occurrences`: where searched words are (`places_in_questions`)."""
     strips = _strips(run.digest, run.loaded_at, run)
+    rows: Iterable[Any] = table.itertuples()
     return [
         _row(
             str(row.question_id),
@@ -84,7 +85,7 @@ def question_rows(
             names,
             strips.get(str(row.question_id), ()),
         )
-        for row in table.itertuples()
+        for row in rows
     ]
 
 
