@@ -51,7 +51,7 @@ def _indent(run: TextRun) -> tuple[str, int]:
 
 def _with_signs(page: PdfPage, first: set[int], learned: set[str]) -> PdfPage:
     runs = tuple(
-        replace(run, text=bullets.PLAIN) if number in first and run.text in learned else run
+        replace(run, text=bullets.LETTERS.get(run.text, bullets.PLAIN)) if number in first and run.text in learned else run
         for number, run in enumerate(page.runs)
     )
     return replace(page, runs=runs)
@@ -66,20 +66,13 @@ def _candidates(runs: Sequence[TextRun]) -> Iterator[tuple[int, TextRun, bool]]:
         beside = [other for other in runs if other is not run and abs(other.baseline - run.baseline) < _SAME_HEIGHT * run.size]
         behind = min((other.x0 for other in beside if other.x0 >= run.x1 - 1), default=None)
         before = any(0 < run.x0 - other.x1 < bullets.GAP * run.size or other.x0 < run.x0 < other.x1 for other in beside)
-        least = bullets.LETTER_GAP if run.text.isalpha() else 0.0
+        least = bullets.LETTER_GAP if run.text.isalpha() and run.text not in bullets.LETTERS else 0.0
         follows = behind is not None and least * run.size <= behind - run.x1 < bullets.GAP * run.size
         yield number, run, follows and not before
 
 
 def may_be_learned(text: str) -> bool:
     """Whether a text is a single sign that is no known bullet, no figure and no sign of comparison."""
-    if (
-        len(text) != 1
-        or text in bullets.SIGNS
-        or text in bullets.DASHES
-        or text.isdigit()
-        or text in bullets.LETTERS
-        or bullet_of(text)
-    ):
+    if len(text) != 1 or text in bullets.SIGNS or text in bullets.DASHES or text.isdigit() or bullet_of(text):
         return False
     return unicodedata.category(text) in _LEARNED_KINDS and not _COMPARES.search(unicodedata.name(text, ""))

@@ -188,6 +188,8 @@ def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[P
         mark = MARK.match(line.text)
         if line.is_lead or (number > start and mark and not _same_list(before, line, pitch)):
             break
+        if mark and levels and _is_outside(line, _kind(mark), before, levels):
+            break
         if mark:
             levels = _levels(levels, line, mark, before if number > start else None)
             item = _with_text(line, line.text[mark.end() :])
@@ -216,8 +218,18 @@ def _prefix(mark: re.Match[str]) -> str:
     return f"{ITEM_MARK}{sign} " if sign in bullets.MEANT else ITEM_MARK
 
 
+def _kind(mark: re.Match[str]) -> str:
+    return "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
+
+
+def _is_outside(line: Line, kind: str, before: Line, levels: Sequence[_Depth]) -> bool:
+    """Whether an item is further out than the first of the list, with a mark that the list has not: another list."""
+    is_new = kind not in {level.mark for level in levels}
+    return is_new and line.x0 < levels[0].x0 - SAME_LEVEL and not _after_break(before, line)
+
+
 def _levels(levels: list[_Depth], line: Line, mark: re.Match[str], before: Line | None) -> list[_Depth]:
-    kind = "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
+    kind = _kind(mark)
     known = next((number for number, level in enumerate(levels) if level.mark == kind), None)
     if before is not None and known is None and before.text.endswith(":"):
         # Items of another mark below "2. Treatment: these include:", even where they are no further in
@@ -225,8 +237,9 @@ def _levels(levels: list[_Depth], line: Line, mark: re.Match[str], before: Line 
     if before is not None and _after_break(before, line):
         # The distance from the left tells nothing in another column: the same mark is the same level
         return [*levels[: known or 0], _Depth(line.x0, kind)]
-    if levels and levels[-1].mark == kind and abs(levels[-1].x0 - line.x0) < SAME_LEVEL:
-        return levels
+    same = [n for n, level in enumerate(levels, 1) if level.mark == kind and abs(level.x0 - line.x0) < SAME_LEVEL]
+    if same:
+        return levels[: same[-1]]
     kept = [level for level in levels if level.x0 < line.x0 - SAME_LEVEL]
     return [*kept, _Depth(line.x0, kind)]
 

@@ -57,6 +57,8 @@ def lines_and_tables(page: PdfPage, panels: Sequence[Panel] = ()) -> list[Line]:
             tables += [replace(line, part=number) for line in table] if number else table
             boxes.append(grid.box)
             runs = [run for run in runs if not _is_in(grid.box, run)]
+        elif not around:
+            runs += _bullets_of_cells(grid, runs)
     for banded in banded_tables([*page.rulings, *page.borders], runs):
         rows = tuple(tuple(tuple(in_reading_order(lines_of(cell, page.number))) for cell in row) for row in banded.rows)
         own = {run for row in banded.rows for cell in row for run in cell}
@@ -345,6 +347,8 @@ MIN_BULLETS = 2
 MAX_ASPECT = 2.5
 # Points: larger type is a title
 MAX_SIZE = 16.0
+# Of cells that are the items of a list, and how far above their frame the lead is at most, in its type sizes
+CELL_MARKS, LEAD_GAP = "•▪■●", 3.0
 
 
 def with_drawn_bullets(page: PdfPage) -> list[TextRun]:
@@ -364,6 +368,27 @@ def _whole(area: Area, areas: Iterable[Area]) -> Area:
     ]
     lefts, tops, rights, bottoms = zip(*parts, strict=True)
     return Area(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def _bullets_of_cells(grid: Grid, runs: Sequence[TextRun]) -> list[TextRun]:
+    """A bullet for each cell of a column below a lead ("Do not take:"): its cells are the items of a list. One that the page has
+    not, so that the list is another than the one that the lead may be an item of.
+    """
+    inside = [run for run in runs if _is_in(grid.box, run) and run.text.strip()]
+    cells = {cell: [run for run in inside if _is_in(cell, run)] for cell in dict.fromkeys(chain(*grid.rows)) if cell is not None}
+    over = [run for run in runs if run.baseline < grid.box.top + SNAP and run.x0 < grid.box.x1 and run.text.strip()]
+    lead = max(over, key=lambda run: (run.baseline, run.x1), default=None)
+    is_list = len(cells) >= MIN_LINES and len(cells) == len(grid.rows) and all(cells.values())
+    if not is_list or lead is None or not lead.text.rstrip().endswith(":") or grid.box.top - lead.baseline > LEAD_GAP * lead.size:
+        return []
+    firsts = [min(own, key=lambda run: (round(run.baseline), run.x0)) for own in cells.values()]
+    mark = next((mark for mark in CELL_MARKS if not any(run.text.startswith(mark) for run in runs)), None)
+    if mark is None or any(MARK.match(f"{run.text} ") for run in firsts):
+        return []
+    return [
+        TextRun(mark, cell.x0, run.x0, run.baseline, run.size, False, space_after=True)
+        for cell, run in zip(cells, firsts, strict=True)
+    ]
 
 
 def _text_behind(area: Area, runs: Iterable[TextRun], areas: Iterable[Area]) -> TextRun | None:

@@ -127,6 +127,14 @@ def test_a_sign_that_begins_three_lines_at_one_indent_is_a_bullet(tmp_path, sign
     assert bullets.is_sign(sign) or may_be_learned(sign)
 
 
+@pytest.mark.parametrize("lines", [2, 3])
+def test_a_letter_close_to_its_text_is_a_bullet_where_it_begins_three_lines(tmp_path, lines):
+    items = ["plums", "walnuts", "rye"][:lines]
+    marks = [at(mark, x, 160 + PITCH * n) for n in range(lines) for mark, x in (("o", LEFT), (items[n], LEFT + 8))]
+    text = extracted(tmp_path, [*column(["## Avoid"], y=110), *marks, at(FILLER, LEFT, 230)]).sections[0].text
+    assert ("• plums\n• walnuts" in text) == (lines == 3)
+
+
 def test_signs_that_compare_and_words_of_one_letter_are_no_bullets(tmp_path):
     page = column(["## Advice", "", *(f"a day of rest and one of work, number {number}" for number in range(4))])
     assert "•" not in text_below(extracted(tmp_path, page), "Advice")
