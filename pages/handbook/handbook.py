@@ -209,9 +209,10 @@ def by_name(names: dict[str, str]) -> list[str]:
 
 
 def heading_of(run: Run) -> str:
-    """The name of the handbook in the address, else of the first."""
+    """The name of the handbook in the address, else of the first; of a run without handbooks, the page's own title."""
     names = handbook_names(load(handbook_list, run))
-    return names[same_name(st.query_params.get("handbook") or "", names) or by_name(names)[0]]
+    shown = same_name(st.query_params.get("handbook") or "", names) or next(iter(by_name(names)), "")
+    return names.get(shown, title_of(run, "handbook"))
 
 
 with page("{Handbook}", LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:

@@ -109,7 +109,7 @@ def show_message() -> None:
     """Show the message of `rerun_with_message`, if there is one."""
     if message := st.session_state.pop(SUCCESS, None):
         st.success(escaped(message))
-        st.toast(escaped(message))  # the form that was sent may be far below
+        st.toast("The result is at the top of the page.")  # the form that was sent may be far below
 
 
 DESIGN_HELP = (
