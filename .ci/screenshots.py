@@ -96,7 +96,8 @@ def screenshot(dashboard: Dashboard, page: Page, name: str) -> bytes:
     page.wait_for_timeout(CHART_MS)
     dismiss = page.get_by_role("button", name="Do not show again")
     if name != "tour" and dismiss.is_visible():
-        dismiss.click()
+        dismiss.click()  # below the findings, so that the page scrolls to it
+        page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 0)")
     settled(page).wait_for_timeout(CHART_MS)
     return compressed(page.screenshot())
 
