@@ -34,9 +34,9 @@ RUN, CONFIG, QUESTIONS, RELEASE = "run", "config", "questions", "release"
 JUDGED = {Paper.S1: "evidence", Paper.S2: "criteria"}
 """Paper -> the protocol by which a judge grades the answers of a config's systems."""
 JUDGE_LATER = (
-    "After that the model at AUDIT_JUDGE_URL grades each answer; `audit systems judge RELEASE --protocol {} --dry-run` counts"
+    "After that the model at AUDIT_JUDGE_URL grades each answer; once the release is written, "
+    "`audit systems judge RELEASE --protocol {} --dry-run` counts these calls."
 )
-JUDGE_LATER += " these calls once the release is written."
 NOTHING = "Nothing was computed."
 STAND_IN = "copycat"
 """The reader in the place of MedRGB's models where there is none: they mostly accept what a document says, and it always does."""

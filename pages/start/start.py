@@ -44,8 +44,8 @@ TITLE = "What {handbooks} disagree about"
 NONE_DISPUTED = "The judge calls no two answers different advice. That is its reading, and no proof that the {handbooks} agree."
 LISTED = 5  # counted when a large run is loaded: see audit.result_cache
 TWO_COUNTS = (
-    "The first figure says how many {questions} are disputed at all, the second how often two given {handbooks} differ: a "
-    "{question} on which one pair of many differs counts fully in the first, and little in the second."
+    "The first figure says how many {questions} are disputed at all, the second how often two given {handbooks} differ: "
+    "{a_question} on which one pair of many differs counts fully in the first, and little in the second."
 )
 NOT_ADDRESSED = "In **{share}** of pairs where both {handbooks} should answer, at least one does not address the {question}."
 CONFIRMED = "in {confirmed} of {rated} {pairs} that the judge calls {label}, {who} agree that the advice differs"

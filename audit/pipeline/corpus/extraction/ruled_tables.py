@@ -371,8 +371,9 @@ def _whole(area: Area, areas: Iterable[Area]) -> Area:
 
 
 def _bullets_of_cells(grid: Grid, runs: Sequence[TextRun]) -> list[TextRun]:
-    """A bullet for each cell of a column below a lead ("Do not take:"): its cells are the items of a list. One that the page has
-    not, so that the list is another than the one that the lead may be an item of.
+    """A bullet for each cell of a column below a lead ("Do not take:"), since its cells are the items of a list.
+
+    The page has no such bullet elsewhere, so these items are below the lead even where it is itself an item.
     """
     inside = [run for run in runs if _is_in(grid.box, run) and run.text.strip()]
     cells = {cell: [run for run in inside if _is_in(cell, run)] for cell in dict.fromkeys(chain(*grid.rows)) if cell is not None}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from reportlab.lib import colors
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
 
 from audit.pipeline.corpus.extraction.extract import extract
 from audit.pipeline.corpus.extraction.identity import Identity
@@ -202,3 +205,31 @@ def test_a_heading_above_the_lead_of_one_of_two_lists_beside_each_other_is_no_pa
         "If you are ill:\n• do not eat eggs\n• do not eat fish\n• do not eat nuts",
         "If you are well:\n• eat rice\n• eat bread\n• eat oats",
     ]
+
+
+# -- the cells of a column ----------------------------------------------------------------------------------------------
+
+
+def text_with_cells(path: Path, lead: str, *after: str) -> str:
+    """The text of a section with a lead, a framed column of three cells, and further paragraphs."""
+    heading, body = (ParagraphStyle(name, fontName=font, fontSize=size, leading=1.2 * size) for name, font, size in STYLES)
+    cells = Table([["Rosulin"], ["Tolfen"], ["Warfex"]], colWidths=[200], style=[("GRID", (0, 0), (-1, -1), 0.5, colors.black)])
+    story = [Paragraph("Advice", heading), Paragraph(FILLER, body), Paragraph(lead, body), cells]
+    SimpleDocTemplate(str(path / "book.pdf"), invariant=1).build([*story, *(Paragraph(text, body) for text in after)])
+    (section,) = extract(path / "book.pdf", IDENTITY).sections
+    return section.text
+
+
+STYLES = (("heading", "Helvetica-Bold", 15), ("body", "Helvetica", 10))
+
+
+@pytest.mark.parametrize("before", ["", "• Morning: take all as usual.<br/>• Evening: "])
+def test_a_column_of_cells_below_a_lead_is_its_list(tmp_path, before):
+    said = quoted(text_with_cells(tmp_path, f"{before}Do not take:", "• Any other tablet as usual."))
+    lead = "Evening: Do not take:" if before else "Do not take:"
+    assert {f"{lead} {name}" for name in ("Rosulin", "Tolfen", "Warfex")} <= set(said)
+    assert said[-1] == "Any other tablet as usual."
+
+
+def test_a_column_of_cells_below_a_whole_sentence_is_text(tmp_path):
+    assert "•" not in text_with_cells(tmp_path, "Ask us.")

@@ -123,22 +123,6 @@ def test_a_list_in_a_cell_is_led_by_its_rows_label_and_its_columns_head(tmp_path
     )
 
 
-@pytest.mark.parametrize("before", ["", "• Morning: take all as usual.<br/>• Evening: "])
-def test_a_column_of_cells_below_a_lead_is_its_list(tmp_path, before):
-    cells = table([["Rosulin"], ["Tolfen"], ["Warfex"]], widths=(200,))
-    after = Paragraph("• Any other tablet as usual.", BODY)
-    text = text_of(tmp_path, Paragraph(f"{before}Do not take:", BODY), cells, after)
-    quoted = [statement.quoted for statement in statements(text)]
-    lead = "Evening: Do not take:" if before else "Do not take:"
-    assert {f"{lead} {name}" for name in ("Rosulin", "Tolfen", "Warfex")} <= set(quoted)
-    assert quoted[-1] == "Any other tablet as usual."
-
-
-def test_a_column_of_cells_below_a_whole_sentence_is_text(tmp_path):
-    text = text_of(tmp_path, Paragraph("Ask us.", BODY), table([["Rosulin"], ["Tolfen"], ["Warfex"]], widths=(200,)))
-    assert "•" not in text
-
-
 def test_the_lines_of_drawings_in_cells_divide_nothing():
     def words(text: str, x: float, baseline: float) -> TextRun:
         return TextRun(text, x, x + 5 * len(text), baseline, 10.0, False)
