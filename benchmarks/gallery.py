@@ -60,6 +60,7 @@ TALLEST = 6_000
 """Pixels of a page that are in its picture."""
 VIEWS = {
     "systems": ("criteria", "differences", "preferences", "trust", "references", "types", "retrieval", "when", "replies"),
+    "system_answers": ("scores", "preferred"),
     "sources": ("shares", "details", "differences", "one"),
     "stress": ("selective", "differences", "contexts", "instances", "one"),
     "compare": ("organ", "moved", "labels", "costs"),

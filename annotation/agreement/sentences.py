@@ -59,6 +59,11 @@ def same_of(row: Row) -> str:
     return note if comma else f"{round(row['value'] * row['n']):,} of {row['n']:,}"
 
 
+def item_noun(row: Row) -> str:
+    """The noun for a figure's items: `item` where there is one."""
+    return "item" if row["n"] == 1 else "items"
+
+
 def coefficient_words(row: Row, digits: int = 2) -> str:
     """`0.92 (95 % interval 0.87 to 0.96)`."""
     return f"{coefficient(row['value'], digits)} (95 % interval {coefficient_interval(row['low'], row['high'], digits)})"
@@ -70,7 +75,8 @@ def people_sentence(report: AgreementReport, first: str, second: str, named: Nam
     raw = figure(report, first, second, "agreement")
     if reason := undefined(raw):
         return f"{names}: agreement is not known ({reason})."
-    return f"{names} gave the same label to {same_of(raw)} items ({share_words(raw)}){_beyond_chance(report, first, second)}."
+    words = f"{names} gave the same label to {same_of(raw)} {item_noun(raw)} ({share_words(raw)})"
+    return f"{words}{_beyond_chance(report, first, second)}."
 
 
 def together_sentence(report: AgreementReport) -> str:
@@ -83,7 +89,8 @@ def together_sentence(report: AgreementReport) -> str:
     # The headline's name in the tables is that of two raters
     beyond = "" if undefined(kappa) else f"; kappa of all annotators (Conger): {coefficient_words(kappa)}"
     return (
-        f"Of two annotators of an item, the labels are the same with a share of {share_words(raw)} ({raw['n']:,} items){beyond}."
+        f"Of two annotators of an item, the labels are the same with a share of {share_words(raw)} "
+        f"({raw['n']:,} {item_noun(raw)}){beyond}."
     )
 
 
@@ -92,7 +99,7 @@ def judge_sentence(report: AgreementReport, by: str, named: Named = rater_name) 
     raw = figure(report, by, JUDGE, "accuracy")
     if reason := undefined(raw):
         return f"How often the judge gives {_label_of(by, named)} is not known ({reason})."
-    words = f"The judge gave {_label_of(by, named)} to {same_of(raw)} items ({share_words(raw)})"
+    words = f"The judge gave {_label_of(by, named)} to {same_of(raw)} {item_noun(raw)} ({share_words(raw)})"
     return f"{words}{_beyond_chance(report, by, JUDGE)}."
 
 

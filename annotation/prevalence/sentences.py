@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.estimates import MIN_ITEMS
-from annotation.agreement.sentences import share_words
+from annotation.agreement.sentences import item_noun, share_words
 from annotation.agreement.tables import rater_name
 from annotation.prevalence.estimates import (
     CORRECTED,
@@ -36,8 +36,8 @@ def disagreement_sentence(shares: pd.DataFrame, source: str) -> str:
     )
     return (
         f"{percent(corrected['value'])} of all pairs of the run disagree (divergent or contradictory; 95 % interval "
-        f"{interval(corrected['low'], corrected['high'])}), by {source} for {corrected['n']:,} items, weighted to the run. "
-        f"The judge says {percent(judge['value'])}{_verdict(corrected, judge['value'])}."
+        f"{interval(corrected['low'], corrected['high'])}), by {source} for {corrected['n']:,} {item_noun(corrected)}, "
+        f"weighted to the run. The judge says {percent(judge['value'])}{_verdict(corrected, judge['value'])}."
     )
 
 

@@ -94,19 +94,21 @@ def _room(figure: go.Figure, axis: go.layout.XAxis) -> float:
 # -- A notice inside a figure, so it is part of every copy: on a page, in a report, as SVG or PNG ------------
 
 
-ROOM = 44
-"""Pixels above the figure for two short lines, which a phone can show."""
+ROOM, LINE = 44, 16
+"""Pixels above the figure for two lines, and for each one more."""
+PHONE_LETTERS = 46
+"""Of a line that a phone shows whole."""
 
 
-def with_notice(figure: go.Figure, notice: str) -> go.Figure:
-    """A copy of the figure with the notice above it; the figure itself where the notice is empty."""
+def with_notice(figure: go.Figure, notice: str, letters: int = LINE_LENGTH) -> go.Figure:
+    """A copy of the figure with the notice above it, in lines of so many letters; the figure itself where the notice is empty."""
     if not notice:
         return figure
     # To validate again what is copied takes six times as long
-    copy = with_room_above(go.Figure(figure.to_dict(), _validate=False), ROOM)
-    words = notice.replace(": ", ":<br>", 1)
+    lines = [line for part in notice.replace(": ", ":\n", 1).splitlines() for line in wrap(part, letters, break_on_hyphens=False)]
+    copy = with_room_above(go.Figure(figure.to_dict(), _validate=False), ROOM + LINE * max(0, len(lines) - 2))
     title = {
-        "text": words, "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",
+        "text": "<br>".join(lines), "font": {"size": 12, "color": INK}, "x": 0, "xref": "container", "y": 1, "yref": "container",
         "xanchor": "left", "yanchor": "top", "pad": {"l": 8, "t": 16},
     }  # fmt: skip
     return set_layout(copy, {"title": title})

@@ -112,29 +112,29 @@ COVERAGE_TABLE = TableSpec(
     printed_rows=30,
 )  # fmt: skip
 PROFILE_TABLE = TableSpec(
-    "Coverage of one {handbook} compared with its peers",
+    "Coverage of one {handbook} and of comparable {handbooks}",
     (
         Column.named("name", "{Organ} or {topic}"),
         Column.count("asked", "Asked", "{questions}"),
         Column.count("answered", "Answered", "{questions}"),
         Column.share("share", "Answered", "share"),
-        Column.share("peers_share", "Peers", "share"),
+        Column.share("peers_share", "Comparable {handbooks}", "share"),
     ),
-    ("Peers: all other {handbooks} of the same {organ}.", WILSON),
+    ("Comparable: all other {handbooks} of the same {organ}.", WILSON),
 )
 GAPS_TABLE = TableSpec(
-    "{Questions} that one {handbook} does not address and most of its peers do",
+    "{Questions} that one {handbook} does not address and most comparable {handbooks} do",
     (
         Column.text("text", "{Question}"),
         Column.named("topics", "{Topics}"),
         Column.named("organ", "{Organ}"),
-        Column.count("peers_answering", "Peers that answer", "{handbooks}"),
-        Column.count("peers_asked", "Peers asked", "{handbooks}"),
-        Column.share("share", "Peers that answer", "share"),
+        Column.count("peers_answering", "Comparable {handbooks} that answer", "{handbooks}"),
+        Column.count("peers_asked", "Comparable {handbooks} asked", "{handbooks}"),
+        Column.share("share", "Comparable {handbooks} that answer", "share"),
     ),
     (
         "{Questions} of another {organ} are left out.",
-        "Peers: the other {handbooks} of the same {organ}; all other {handbooks} where fewer than three were asked.",
+        "Comparable: the other {handbooks} of the same {organ}; all other {handbooks} where fewer than three were asked.",
         WILSON,
     ),
     printed_rows=30,
@@ -168,7 +168,7 @@ def coverage(con: Connection) -> pd.DataFrame:
 @metric(
     sql=PROFILE_SQL,
     table=PROFILE_TABLE,
-    glossary={"peer": "Another {handbook} of the same {organ}, to compare one {handbook} with."},
+    glossary={"comparable": "Other {handbooks} of the same {organ}, to compare one {handbook} with."},
 )
 def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFrame:
     """The share of questions that a handbook answers, by the organ or the topic of the question, and its peers' share.
@@ -200,7 +200,8 @@ def profile(con: Connection, handbook_id: str, by: str = "organ") -> pd.DataFram
     sql=GAPS_SQL,
     table=GAPS_TABLE,
     glossary={
-        "gap": "{A_question} of its own {organ}, or a general one, that one {handbook} does not address and most of its peers do."
+        "gap": "{A_question} of its own {organ}, or a general one, that one {handbook} does not address and most comparable "
+        "{handbooks} do."
     },
 )
 def gaps(con: Connection, handbook_id: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
-from audit.charts.captions import SAVED_WIDTH, with_caption, with_notice, with_room_for_names
+from audit.charts.captions import LINE_LENGTH, PHONE_LETTERS, SAVED_WIDTH, with_caption, with_notice, with_room_for_names
 from audit.charts.dark_mode import to_dark_mode
 from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.style import Figure
@@ -160,7 +160,8 @@ def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | 
 def _plot(figure: Figure, key: str, alt: str, title: str = "", **selection: Any) -> Any:
     fits = is_phone() and is_rows_of_names(figure)
     shown = for_a_phone(figure) if fits else with_room_for_names(figure)
-    noticed = with_caption(with_notice(shown, current_notice()), title or alt, current_source())
+    with_words = with_notice(shown, current_notice(), PHONE_LETTERS if fits else LINE_LENGTH)
+    noticed = with_caption(with_words, title or alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
     with st.container(key=f"{'fitted' if fits else 'drawn'}_{key}"):  # on a phone, what does not fit scrolls sideways

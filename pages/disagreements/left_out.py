@@ -40,7 +40,7 @@ def left_out(run: Run, names: dict[str, str]) -> None:
     if errors_of(run).searched:
         st.caption(miss_sentence(run))
     counted = [f"{row.peers_answering:,} of {row.peers_asked:,}" for row in frame.itertuples()]
-    columns = [*gaps.table.pick(run, "text", "topics"), Column.text("answering", "Others that answer")]
+    columns = [*gaps.table.pick(run, "text", "topics"), Column.text("answering", say(run, "Comparable that answer"))]
     linked_rows(
         run, frame.assign(answering=counted), "left_out_table", columns, "question",
         lambda row: {"question": row["question_id"]},

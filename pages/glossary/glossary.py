@@ -46,7 +46,7 @@ SECTIONS = {
     "How the numbers are calculated": (
         "not addressed (r_abs)", "disagreement (R_div)", "same advice (R_con)",
         "disputed {questions} (pct_any_div)", "95 % interval", "related pairs", "Wilson's interval", "Spearman's rho",
-        "severity score", "gap", "position group", "label entropy", "length effect", "peer", "position",
+        "severity score", "gap", "position group", "label entropy", "length effect", "comparable", "position",
     ),
     "How two runs are compared": (
         "revealed", "lost", "paired interval", "in both runs", "excluded from a comparison", "changed pair",

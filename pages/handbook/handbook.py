@@ -1,4 +1,4 @@
-"""Handbook: what one handbook answers, its gaps compared with its peers, with whom it disagrees, where it contradicts itself."""
+"""Handbook: what one handbook answers, its gaps next to comparable ones, with whom it disagrees, where it contradicts itself."""
 
 import pandas as pd
 import streamlit as st
@@ -45,8 +45,10 @@ DISAGREES = (
 LEAD = "One {handbook}: what it answers, what it does not address, and which others it disagrees with."
 UNLABELLED = "One {handbook}: what was found in it, and what was not."
 OTHER_ORGANS = "{Questions} about another {organ} do not count as gaps. "
-NO_GAP = "No question that most other {handbooks} answer is left unanswered here."
-NO_GAP_FOUND = "There is no {question} on which most other {handbooks} state something and nothing was found here."
+GAPS = "Gaps: not addressed here, answered by most comparable {handbooks}"
+GAPS_FOUND = "Gaps: not found here, stated by most comparable {handbooks}"
+NO_GAP = "No {question} that most comparable {handbooks} answer is left unanswered here."
+NO_GAP_FOUND = "There is no {question} on which most comparable {handbooks} state something and nothing was found here."
 
 
 def summary(run: Run, row: pd.Series, overall: pd.DataFrame) -> None:
@@ -115,7 +117,7 @@ def pairs_with_others(table: pd.DataFrame, handbook_id: str, names: dict[str, st
 def gap_section(run: Run, handbook_id: str, organ: str) -> None:
     """Questions not addressed here and answered by most peers; a click opens the question."""
     searched = errors_of(run).searched
-    st.header(f"Gaps: {'not found here, stated' if searched else 'not addressed here, answered'} by most others", anchor=False)
+    st.header(say(run, GAPS_FOUND if searched else GAPS), anchor=False)
     frame = load(gaps, run, handbook_id=handbook_id)
     if searched:
         st.caption(miss_sentence(run))
@@ -184,7 +186,7 @@ def self_counts(row: pd.Series) -> str:
     return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."
 
 
-def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
+def answered_section(run: Run, handbook_id: str) -> None:
     """What it answers by organ or topic of the question: beside its peers, or in the three states of a search."""
     st.header("What it answers", anchor=False)
     by = choose("By", ("organ", "topic"), "by", format_func=lambda word: title_of(run, word))
@@ -196,9 +198,8 @@ def answered_section(run: Run, handbook_id: str, several_organs: bool) -> None:
         )  # fmt: skip
         chart(state_bars(counted[counted["asked"] > 0].reset_index(drop=True)), "profile", "What was found, in three states.")
     else:
-        same = f" of its {run.term('organ')}" if several_organs else ""
         st.html(CSS)
-        peers = f"other {run.term('handbook', 2)}{same}, on average"
+        peers = f"comparable {run.term('handbook', 2)}, on average"
         st.html(rendered("handbook/profile.html", rows=profile_rows(answered), peers=peers))
     footer(answered, f"profile-{by}", run, "profile")
 
@@ -230,7 +231,7 @@ with page("{Handbook}", LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
             link("source", "See its pages", run, icon=":material/menu_book:", handbook=handbook_id)
             link("as_read", "Check how it was read", run, icon=":material/fact_check:", handbook=handbook_id)
 
-    answered_section(run, handbook_id, overall["organ"].nunique() > 1)
+    answered_section(run, handbook_id)
     gap_section(run, handbook_id, str(overall.set_index("handbook_id").loc[handbook_id, "organ"]))
     if run.has_pairs:
         disagreement_section(run, handbook_id, names)

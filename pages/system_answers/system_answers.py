@@ -23,6 +23,7 @@ from pages._shared.widgets import counts, csv_button, link, say, table
 
 LEAD = "One question: the reference answer, what each system answered, how a judge scored it, and what it was based on."
 MARK_CHOICES = ("numbers", "all", "none")
+VIEWS = {"answers": "Answers", "scores": "Scores side by side", "preferred": "Which was preferred"}
 NO_MATCH = "No question matches these filters. Remove a filter."
 PREFERRED = {"A": "{first}", "B": "{second}", "tie": "tie", "both_bad": "both bad"}
 PREFERENCE_COLUMNS = {
@@ -81,18 +82,14 @@ def scores(run: Run, question: SystemQuestionView) -> None:
     if frame.empty:
         counts(run, "No judge has scored the answers to this {question}.")
         return
-    st.header("Scores side by side", anchor=False)
     headings = {name.value: scale.heading for name, scale in CRITERIA.items()}
     table(frame, "scores", {"name": "Answer", "judge": "Scored by", "composite": "Composite", **headings})
     counts(run, "In every criterion the highest score is the best. A dash: the score could not be read.")
     csv_button(frame, "system-scores", file_name(run, "system-scores"))
 
 
-def preferences(run: Run, question: SystemQuestionView) -> None:
+def preferences(question: SystemQuestionView) -> None:
     """The preferences of people or judges on this question."""
-    if not question.preferences:
-        return
-    st.header("Which answer was preferred", anchor=False)
     rows = [
         {
             "systems": f"{comparison.first} : {comparison.second}",
@@ -124,7 +121,8 @@ with page("System answers", LEAD, without_pairs=LEAD) as run:
         run, "{Questions} that match: {n}. {answered} of {systems} systems answered this one." + kind,
         n=f"{len(questions):,}", answered=answered, systems=len(question.answers), kind=display_name(question.question_type),
     )  # fmt: skip
-    answers(run, question)
-    scores(run, question)
-    preferences(run, question)
+    shown = {"answers": lambda: answers(run, question), "scores": lambda: scores(run, question)}
+    if question.preferences:
+        shown["preferred"] = lambda: preferences(question)
+    shown[choose("Show", tuple(shown), "view", named_by(VIEWS), show_label=False)]()
     link("systems", "Compare the systems over all {questions}", run, icon=":material/leaderboard:")

@@ -29,6 +29,15 @@ def test_a_notice_stays_below_a_caption_of_any_length():
         assert captioned.layout.title.text.split("<br>")[2 * LINES :] == ["A preview:", "by rules"]
 
 
+def test_a_phone_shows_a_long_notice_in_more_lines_for_which_the_figure_has_room():
+    notice, plain = "Answers are quoted; labels come from a stand-in judge that reads truth.csv: a preview", bar()
+    wide, narrow = with_notice(plain, notice), with_notice(plain, notice, 46)
+    assert wide.layout.title.text.count("<br>") == 1
+    lines = narrow.layout.title.text.split("<br>")
+    assert (max(map(len, lines)) <= 46, " ".join(lines)) == (True, notice)
+    assert narrow.layout.height - wide.layout.height == (len(lines) - 2) * 16
+
+
 @pytest.mark.parametrize("notice", ["", "A preview: by rules"])
 def test_a_legend_at_the_top_is_below_what_is_written_there(notice: str):
     frame = pd.DataFrame([{"name": "A : B", "by": "people", "comparisons": 4, "a": 2, "tie": 1, "both_bad": 0, "b": 1}])

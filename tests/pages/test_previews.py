@@ -56,7 +56,7 @@ def test_a_comparison_with_a_preview_names_the_run_that_is_one(load_run, open_pa
 @pytest.mark.parametrize(("manifest", "notice"), [(UNREAD, BOTH), (MODELS, "")])
 def test_charts_and_files_of_a_page_carry_its_notice(manifest, notice, load_run, open_page, monkeypatch):
     noticed: dict[str, set[str]] = {"chart": set(), "csv": set()}
-    monkeypatch.setattr("pages._shared.widgets.with_notice", lambda figure, words: noticed["chart"].add(words) or figure)
+    monkeypatch.setattr("pages._shared.widgets.with_notice", lambda figure, words, letters: noticed["chart"].add(words) or figure)
     monkeypatch.setattr("pages._shared.widgets.csv_bytes", lambda frame, words: noticed["csv"].add(words) or b"")
     monkeypatch.setattr("pages._shared.widgets.download_button", lambda label, data, **_: data())
     load_run(**manifest)

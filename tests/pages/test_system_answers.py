@@ -50,7 +50,7 @@ def test_scores_have_their_meaning_and_explanation(load_systems: LoadSystems, op
     assert "No &lt;b&gt;dose&lt;/b&gt;." in html
     assert "no composite, because a score is missing" in html
     assert "<b>Empathy</b>: could not be read" in html
-    scores = table_with(at, "missing_content")
+    scores = table_with(open_page("system_answers", question="q1", view="scores"), "missing_content")
     assert (scores["missing_content"].iloc[0], scores["empathy"].isna().iloc[0]) == (-2, True)
 
 
@@ -77,7 +77,7 @@ def test_evidence_says_which_passages_contain_the_answer(load_systems: LoadSyste
 
 def test_preferences_are_listed_with_who_was_first(load_systems: LoadSystems, open_page: Open) -> None:
     load_systems(preferences=[preferred("q2", "B", shown_first="A", comment="**shorter**")])
-    at = open_page("system_answers", question="q2")
+    at = open_page("system_answers", question="q2", view="preferred")
     row = table_with(at, "preferred").iloc[0]
     assert (row["preferred"], row["first"], row["comment"]) == ("Model with retrieval", "Model alone", "**shorter**")
 

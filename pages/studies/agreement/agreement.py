@@ -15,6 +15,7 @@ from annotation.agreement.report import AgreementReport
 from annotation.agreement.sentences import (
     capitalised,
     figure,
+    item_noun,
     judge_sentence,
     people_sentence,
     same_of,
@@ -168,7 +169,7 @@ def headline(rows: pd.DataFrame, coefficient: str) -> None:
             column.metric(escaped(capitalised(FIGURE.display(name))), fixed(row["value"], DIGITS))
             known = not math.isnan(row["low"])
             interval = f"95 % interval {coefficient_interval(row['low'], row['high'], DIGITS)}; " if known else ""
-            parts = [f"{interval}{row['n']} items", row["note"]]
+            parts = [f"{interval}{row['n']} {item_noun(row)}", row["note"]]
             column.caption(escaped(" ".join(f"{capitalised(part)}." for part in parts if part)))
 
 
