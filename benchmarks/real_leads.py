@@ -168,14 +168,18 @@ def rows_of(sections: Sections) -> Iterator[Row]:
     for heading, body in sections:
         title = title_of(heading)
         yield from (Row(title, row) for row in _markdown_rows(body))
+        heads = set[str]()
         for line in body.splitlines():
             if " | " in line and not line.lstrip().startswith("|"):
-                yield Row(title, [_head_and_cell(cell) for cell in line.split(" | ")])
+                cells = line.split(" | ")
+                yield Row(title, [_head_and_cell(cell, heads) for cell in cells])
+                heads.update(cell.removesuffix(":") for cell in cells)
 
 
-def _head_and_cell(cell: str) -> tuple[Words, Words]:
-    head, colon, text = cell.partition(": ")
-    return (words(head), words(text)) if colon else ((), words(cell))
+def _head_and_cell(cell: str, heads: Iterable[str]) -> tuple[Words, Words]:
+    """The head of a column, which an earlier line may have with a colon within it, and what is below it."""
+    head = max((head for head in heads if cell.startswith(f"{head}: ")), key=len, default=cell.partition(": ")[0])
+    return (words(head), words(cell.removeprefix(head))) if ": " in cell else ((), words(cell))
 
 
 def _markdown_rows(body: str) -> Iterator[list[tuple[Words, Words]]]:

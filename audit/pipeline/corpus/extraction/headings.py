@@ -110,8 +110,11 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     labels = _labels(lines)
+    own = _own_colors(candidates, lines, body)
     prominent = [
-        heading for heading in candidates if lines[heading.start].part not in labels and _stands_out(heading, lines, body, colors)
+        heading
+        for heading in candidates
+        if lines[heading.start].part not in labels and (heading.color in own or _stands_out(heading, lines, body, colors))
     ]
     prominent = _with_alike(candidates, prominent, lines)
     if tagging is not None:
@@ -203,6 +206,27 @@ def _has_heading_form(heading: Heading, first: Line) -> bool:
     worded = sum(map(str.isalpha, heading.text)) >= least and not NOT_A_TITLE.search(heading.text)
     is_other = first.linked or BULLET.match(heading.text) or ADDRESS.search(heading.text)
     return short and single and worded and not is_other
+
+
+def _own_colors(candidates: list[Heading], lines: list[Line], body: Body) -> Set[Color]:
+    """The colors that a document has for its headings alone, in type like the body's: all that is in them is short, and most is
+    above text of the body.
+    """
+    colored = defaultdict[Color, list[Heading]](list)
+    for heading in candidates:
+        if heading.color not in ((), body.color) and SLIGHTLY_SMALLER * body.size <= heading.style[0] < LARGER_TYPE * body.size:
+            colored[heading.color].append(heading)
+    letters = Counter[Color]()
+    for line in lines:
+        letters[line.color] += len(line.text)
+    return {
+        color
+        for color, own in colored.items()
+        if len(own) >= MIN_HEADINGS
+        and not any(heading.text[:1].islower() or SENTENCE_END.search(heading.text) for heading in own)
+        and 2 * sum(_is_above_body(heading, lines, body) for heading in own) >= len(own)
+        and sum(len(heading.text) for heading in own) >= 0.9 * letters[color]
+    }
 
 
 def _labels(lines: list[Line]) -> Set[int]:

@@ -12,6 +12,7 @@ from audit.pipeline.corpus.extraction.headings import Heading
 from audit.pipeline.corpus.extraction.layout import Area, Line, PdfPage, TextRun
 from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
 from audit.pipeline.corpus.extraction.reading_order import OPAQUE, in_reading_order
+from audit.pipeline.corpus.extraction.row_rules import ladders
 
 # A box has at least so many lines, and with fewer than so many they stand alone at their height: else it shades a table's row
 MIN_LINES, MIN_LINES_BESIDE = 2, 4
@@ -32,15 +33,22 @@ NOWHERE = -1
 
 
 class Panel(NamedTuple):
-    """A box of a page; `parent` is the number of the one around it, 0 for none. Numbers count from 1."""
+    """A box of a page, or a table beside text, which has no columns of text.
+
+    `parent` is the number of the box around it, 0 for none. Numbers count from 1.
+    """
 
     area: Area
     parent: int
+    is_table: bool = False
 
 
 def panels_of(page: PdfPage) -> list[Panel]:
     """The boxes of a page, the smallest first."""
-    areas = [area for area in {*page.boxes, *_frames(page.rulings)} if _size(area) <= MAX_SHARE * page.width * page.height]
+    tables = set(_between_rules(page))
+    areas = [
+        area for area in {*page.boxes, *_frames(page.rulings), *tables} if _size(area) <= MAX_SHARE * page.width * page.height
+    ]
     if not areas or len(areas) > MAX_AREAS:
         return []
     runs = [run for run in page.runs if run.text.strip()]
@@ -50,7 +58,7 @@ def panels_of(page: PdfPage) -> list[Panel]:
         if inside not in kept and _is_panel(area, [runs[number] for number in inside], runs):
             kept[inside] = area
     found = list(kept.values())
-    return [Panel(area, _parent(number, found)) for number, area in enumerate(found)]
+    return [Panel(area, _parent(number, found), area in tables) for number, area in enumerate(found)]
 
 
 def is_in(area: Area, run: TextRun) -> bool:
@@ -94,6 +102,19 @@ def _frames(rulings: Sequence[Area]) -> Iterator[Area]:
 
 def _has_side(upright: Iterable[Area], x: float, top: float, bottom: float) -> bool:
     return any(abs(side.x0 - x) <= TOUCH and side.top <= top + TOUCH and side.bottom >= bottom - TOUCH for side in upright)
+
+
+def _between_rules(page: PdfPage) -> Iterator[Area]:
+    """The tables beside text, such as a caption: what stands between level rules of one width, in cells between any two."""
+    words = [run for run in page.runs if run.text.strip()]
+    for box, heights in ladders(page.rulings):
+        area = Area(box.x0, heights[0], box.x1, heights[-1])
+        inside = [
+            [run for run in words if is_in(area._replace(top=top, bottom=bottom), run)] for top, bottom in pairwise(heights)
+        ]
+        beside = any(area.top < run.baseline < area.bottom and not is_in(area, run) for run in words)
+        if beside and all(map(_has_gaps, inside)):
+            yield area
 
 
 def _with_bars(areas: Sequence[Area], runs: Sequence[TextRun]) -> Iterator[Area]:
@@ -175,7 +196,8 @@ def in_order(lines: Sequence[Line], panels: Sequence[Panel], separators: Sequenc
     full = [(panels[number - 1].area, members[number], number) for number in sorted(own) if members[number]]
     # For the columns of the page the text of its panels counts, but it is joined with nothing
     opaque = [replace(line, table=line.table or OPAQUE, part=NOWHERE) for _, inside, _ in full for line in inside]
-    ordered = [line for line in in_reading_order([*rest, *opaque], separators) if line.part != NOWHERE]
+    in_rows = around > 0 and panels[around - 1].is_table
+    ordered = [line for line in in_reading_order([*rest, *opaque], separators, in_rows=in_rows) if line.part != NOWHERE]
     # From the last to the first, so that the places of the others stay
     for area, inside, number in sorted(full, key=lambda box: (_row(box[0], full), box[0].x0), reverse=True):
         place = _place(area, ordered, around)

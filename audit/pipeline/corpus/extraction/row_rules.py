@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.drawings import JOIN, MIN_ROW, SNAP, Box
-from audit.pipeline.corpus.extraction.layout import Area, Line, TextRun, lines_of
+from audit.pipeline.corpus.extraction.layout import Area, Line, TextCell, TextRun, lines_of
 from audit.pipeline.corpus.extraction.table_columns import Strips, strips_between
 
 # Rows between lines, with labels in bold and without, and the share of them that has several cells
@@ -16,8 +16,8 @@ MIN_LABELLED, MIN_BANDS, MIN_FULL = 2, 3, 0.5
 MIN_WIDTH = 100.0
 # Lines of a cell in the median; more is text in columns between rules
 MAX_LINES = 6
-# In type sizes: a row without a line above or below it is this near to the others
-NEAR = 2.5
+# In type sizes: a row without a line above or below it is this near to the others, and the lines of a cell to each other
+NEAR, MAX_PITCH = 2.5, 1.5
 
 
 class Banded(NamedTuple):
@@ -29,7 +29,7 @@ class Banded(NamedTuple):
 
 def banded_tables(lines: Iterable[Area], runs: Sequence[TextRun]) -> Iterator[Banded]:
     """The tables that level lines of one width divide into rows, from top to bottom."""
-    for box, heights in _ladders(lines):
+    for box, heights in ladders(lines):
         inside = [run for run in runs if box.contains((run.x0 + run.x1) / 2, _middle(run))]
         bands = [[run for run in inside if top <= _middle(run) < bottom] for top, bottom in pairwise(heights)]
         bands = [band for band in bands if band]
@@ -42,7 +42,7 @@ def _middle(run: TextRun) -> float:
     return run.baseline - 0.3 * run.size
 
 
-def _ladders(lines: Iterable[Area]) -> Iterator[tuple[Box, list[float]]]:
+def ladders(lines: Iterable[Area]) -> Iterator[tuple[Box, list[float]]]:
     """The places where level lines of one width are below each other, and their heights."""
     groups: list[list[Area]] = []
     for rule in _joined(line for line in lines if line.x1 - line.x0 > line.bottom - line.top):
@@ -82,7 +82,8 @@ def _table(box: Box, bands: list[list[TextRun]], runs: Sequence[TextRun]) -> Ban
     ]
     if sum(sum(map(bool, row)) > 1 for row in cells) < MIN_FULL * len(bands) or not (_are_labelled(cells) or _are_rows(cells)):
         return None
-    above, below = (_without_line(box, runs, strips, sign) for sign in (-1, 1))
+    below = _last_row(box, runs, strips)
+    above, strips = _heads_above(box, runs, strips)
     rows = [_row(band, strips) for band in [*above, *bands, *below]]
     heights = [run.baseline for row in rows for cell in row for run in cell]
     return Banded(Box(box.x0, min(box.top, min(heights) - 1), box.x1, max(box.bottom, max(heights) + 1)), rows)
@@ -126,12 +127,32 @@ def _are_several_rows(rows: Sequence[Sequence[Sequence[Line]]]) -> bool:
     return 2 * alike > len(longer)
 
 
-def _without_line(box: Box, runs: Sequence[TextRun], strips: Strips, sign: int) -> list[list[TextRun]]:
-    """The first or last row, which needs no line above or below it: heads, and the rows between shades."""
-    edge = box.top if sign < 0 else box.bottom
-    beyond = lines_of([run for run in runs if (_middle(run) - edge) * sign > 0], 0)
-    nearest = min(beyond, key=lambda line: abs(line.baseline - edge), default=None)
-    if nearest is None or abs(nearest.baseline - edge) > NEAR * nearest.size:
+def _heads_above(box: Box, runs: Sequence[TextRun], strips: Strips) -> tuple[list[list[TextRun]], Strips]:
+    """The row above the first line, and the strips with it, which may be wider than those of what is below.
+
+    Its cells may be of several lines: close lines in one type are of the row as far as they keep columns apart.
+    """
+    beyond = sorted(lines_of([run for run in runs if _middle(run) < box.top], 0), key=lambda line: -line.baseline)
+    heights, columns, wider = list[float](), set[int](), strips
+    for line in beyond:
+        first, last = beyond[0], heights[-1] if heights else beyond[0].baseline
+        is_near = last - line.baseline <= MAX_PITCH * line.size and box.top - first.baseline <= NEAR * first.size
+        joined = strips_between([*(TextCell("", *ends) for ends in wider.ends), line])
+        alike = (line.size, line.bold) == (first.size, first.bold)
+        if not (is_near and alike and joined and len(joined.ends) == len(strips.ends)):
+            break
+        wider = joined
+        columns.add(wider.of(line))
+        heights += [line.baseline] if line.baseline not in heights else []
+    row = [run for run in runs if any(abs(run.baseline - height) < 1 for height in heights)]
+    return ([row], wider) if len(columns) > 1 and len(heights) <= MAX_LINES else ([], strips)
+
+
+def _last_row(box: Box, runs: Sequence[TextRun], strips: Strips) -> list[list[TextRun]]:
+    """The last row, which needs no line below it: the rows between shades."""
+    beyond = lines_of([run for run in runs if _middle(run) > box.bottom], 0)
+    nearest = min(beyond, key=lambda line: line.baseline, default=None)
+    if nearest is None or nearest.baseline - box.bottom > NEAR * nearest.size:
         return []
     beside = [line for line in beyond if line.baseline == nearest.baseline]
     if len(beside) < 2 or not all(strips.holds(line.cells[0]) for line in beside):

@@ -29,6 +29,13 @@ def test_a_line_in_the_color_of_the_headings_is_a_heading(tmp_path):
     assert headings(tmp_path, Paragraph("Laboratory tests", COLORED)) == ["Laboratory tests"]
 
 
+@pytest.mark.parametrize("words", ["Diet", "see the ward's list"])
+def test_a_color_of_short_lines_above_text_is_that_of_headings(tmp_path, words):
+    blue = ParagraphStyle("blue", parent=BODY, textColor=colors.blue)
+    parts = [text for title in ("Tests at night", words) for text in (Paragraph(title, blue), Paragraph(FILLER, BODY))]
+    assert headings(tmp_path, *parts) == (["Tests at night", "Diet"] if words == "Diet" else [])
+
+
 def test_a_colored_sentence_is_not_a_heading(tmp_path):
     assert headings(tmp_path, Paragraph("Call us at once.", COLORED)) == []
 

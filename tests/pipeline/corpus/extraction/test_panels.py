@@ -70,6 +70,42 @@ def test_words_of_a_panel_beside_text_are_not_put_into_it(tmp_path):
     assert "Ring the ward before you eat grapefruit." in document.sections[0].text.split("\n\n")
 
 
+def test_the_caption_beside_a_table_is_in_none_of_its_cells(tmp_path):
+    caption = [
+        at(words, LEFT, 130 + PITCH * number)
+        for number, words in enumerate(["Table 1", "Doses of those", "who had none", "before"])
+    ]
+    rows = [("", "By day", "At night"), ("Alpha", "2 mg", "1 mg"), ("Beta", "10 mg", "7 mg"), ("Gamma", "9 mg", "250 mg")]
+    cells = [
+        at(cell, x, 125 + PITCH * y, 8)
+        for y, row in enumerate(rows)
+        for x, cell in zip((220, 330, 430), row, strict=True)
+        if cell
+    ]
+    page = [*column(["# Doses"], y=90), *caption, *cells, *column([FILLER] * 8, y=220)]
+    book = write_pdf(tmp_path / "book.pdf", [page], rules=[(215, 500, y) for y in (112, 129, 190)])
+    text = extract(book, IDENTITY).sections[0].text
+    assert "Beta | By day: 10 mg | At night: 7 mg" in text
+    assert "Doses of those who had none before" in text
+
+
+def test_heads_of_several_lines_above_rows_between_rules_are_whole(tmp_path):
+    heads = {
+        LEFT: ["Year"],
+        180: ["Patients"],
+        290: ["Number (%)", "confirmed", "in laboratories"],
+        400: ["Number (%)", "sent to", "hospital"],
+    }
+    rows = [("2021", "3", "15 (6.4%)", "0 (0%)"), ("2022", "5", "23 (4.6%)", "1 (0%)"), ("2023", "9", "28 (5.7%)", "1 (0%)")]
+    above = [at(words, x, 120 + 12 * y, 10, True) for x, lines in heads.items() for y, words in enumerate(lines)]
+    cells = [at(cell, x, 166 + 22 * y) for y, row in enumerate(rows) for x, cell in zip(heads, row, strict=True)]
+    page = [*column(["# Outbreaks"], y=80), *above, *cells, at(FILLER, LEFT, 260)]
+    book = write_pdf(tmp_path / "book.pdf", [page], rules=[(LEFT, 500, 150 + 22 * y) for y in range(4)])
+    names = ("Year", "Patients", "Number (%) confirmed in laboratories", "Number (%) sent to hospital")
+    said = " | ".join(f"{name}: {cell}" for name, cell in zip(names, rows[1], strict=True))
+    assert said in extract(book, IDENTITY).sections[0].text.splitlines()
+
+
 def test_text_that_goes_on_across_an_edge_is_in_no_panel(tmp_path):
     page = column(["# Cough", *[FILLER[:-1].lower()] * 8])
     document = extracted(tmp_path, page, panels=[(50, 160, 500, 200)])
