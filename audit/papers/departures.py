@@ -6,7 +6,6 @@ departures.toml beside this module has every row; tests/papers proves of each op
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -64,12 +63,3 @@ def departures(paper: Paper) -> tuple[Departure, ...]:
     """The rows of a paper, in the order of its sections."""
     table = tomllib.loads((files(__package__) / "departures.toml").read_text("utf-8"))
     return tuple(Departure(paper, name, **row) for name, row in table[paper].items())
-
-
-def departures_markdown() -> Iterator[str]:
-    """The tables of all papers, line by line, as README.md beside this module has them."""
-    for paper in Paper:
-        yield from ("", f"## {CITATIONS[paper]}", "")
-        yield from ("| step | the paper | here | why | to follow the paper |", "|---|---|---|---|---|")
-        for row in departures(paper):
-            yield f"| {row.step} | {row.theirs} | {row.ours} | {row.why} | {row.way_back} |"

@@ -30,4 +30,4 @@ def _in_words(text: str, quantity: Quantity) -> str | None:
     following = GOES_ON.match(text, quantity.end)
     # "a few seconds" is half of "a few seconds to minutes"
     is_part = following is not None and (following[1].isdecimal() or following[1].lower() in UNITS)
-    return name.rstrip(".") if has_unit and len(name.split()) > 1 and not is_part else None
+    return name.rstrip(".") if has_unit and (" " in name or name[:1].isdigit()) and not is_part else None

@@ -37,14 +37,14 @@ from audit.text.units import (
     pattern_matches,
     rule_pattern,
 )
-from audit.text.words import WORD
+from audit.text.words import IS_ALONE, SPACELESS, WORD
 
 Parts = dict[str, str]
 """The named groups of a pattern that matched, without empty ones."""
 PIECES = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
 # A negation in the same clause, at most 40 characters before
 NEGATED_BEFORE = re.compile(r"(?:\b(?:not|never|no|nothing|cannot|avoid\w*|without|nor)|n't)\b[^.;:!?\n]{0,40}$")
-WORDS_AFTER = re.compile(r"(?:[\s-]([^\W\d_]+)){1,3}")
+WORDS_AFTER = re.compile(rf"(?:[\s-]([^\W\d_]+)){{1,3}}|[{SPACELESS}]{{1,3}}")
 YEARS = UNITS["years"]
 # -- numbers: how the forms of `audit.text.units.DIGITS` are read
 RAISED_END = re.compile(rf"(?<=\d)[{RAISED}][{RAISED}°]*$")
@@ -131,21 +131,24 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
     two: "1.500 ml", "11/2 tablets", "two (3) weeks". The table is in `audit/pipeline/corpus/README.md`.
     """
     plain = plain_text(text)
-    quantities = tuple(quantity for match in pattern_matches(plain) if (quantity := _parse(text, plain, match)) is not None)
+    # Where letters have no spaces, a number or unit ends at the next letter, unless that is a numeral too
+    apart = plain if plain.isascii() else IS_ALONE.sub(lambda letter: letter[0] if letter[0].isnumeric() else "|", plain)
+    parsed = (_parse(text, plain, apart, match) for match in pattern_matches(apart))
+    quantities = tuple(quantity for quantity in parsed if quantity is not None)
     spans = [(quantity.start, quantity.end) for quantity in quantities if quantity.dimension == DURATION]
     starts = stages(plain, spans) if spans else set()
     return tuple(replace(one, stage=True) if one.start in starts else one for one in quantities) if starts else quantities
 
 
-def _parse(text: str, plain: str, match: re.Match[str]) -> Quantity | None:
+def _parse(text: str, plain: str, apart: str, match: re.Match[str]) -> Quantity | None:
     rule = match.lastgroup or "skip"
     # The pattern that searches for all rules at once has no named parts; that of the rule alone has them
-    parsed = rule_pattern(rule).match(plain, match.start())
+    parsed = rule_pattern(rule).match(apart, match.start())
     if rule == "skip" or parsed is None:
         return None
     parts = {name: value for name, value in parsed.groupdict().items() if value}
     quantity = PARSERS[rule](parts)
-    if quantity is None or isnan(quantity.low + quantity.high) or _is_open(rule, plain, match):
+    if quantity is None or isnan(quantity.low + quantity.high) or _is_open(rule, apart, match):
         return None
     start, end = match.span()
     return replace(

@@ -210,6 +210,25 @@ def test_with_an_endpoint_the_answers_of_every_method_of_s1_are_judged_for_its_f
     assert (data / "reproduce" / "tenancy" / "measures.jsonl").is_file()
 
 
+def test_with_an_endpoint_the_answers_of_both_ways_of_s2_are_judged_for_its_composite(tmp_path, data, capsys, monkeypatch):
+    project = lodging_project(tmp_path)
+    project.set("generator", '"none"')
+    project.change("[retrieval]", '[retrieval]\nencoder = "words"')
+    # Of Mixtral 8x7B, so that the rows are those of a system of the paper
+    with fault_server(models=("Mixtral-8x7B-Instruct",)) as server:
+        monkeypatch.setenv("AUDIT_JUDGE_URL", server.url)
+        assert main(["reproduce", "s2", "--corpus", str(project.config), "--json"]) == 0
+    rows = {row["title"]: row for table in json.loads(capsys.readouterr().out)["tables"] for row in table["rows"]}
+    for way in ("alone", "with retrieval"):
+        for figure in ("Composite", "Composite, standard deviation"):
+            assert rows[f"{figure}, Mixtral 8x7B {way}"]["verdict"] in ("agrees", "differs"), rows[
+                f"{figure}, Mixtral 8x7B {way}"
+            ]
+        assert rows[f"Composite, Meditron 70B {way}"]["verdict"] == "cannot be computed"
+    judged = [json.loads(line) for line in (data / "reproduce" / "tenancy" / "criteria.jsonl").read_text().splitlines()]
+    assert {one["system_id"] for one in judged} >= {"closed-book", "rag"}
+
+
 def test_a_run_without_what_a_paper_is_about_says_so(tmp_path, capsys):
     assert main(["load", str(release(tmp_path / "release"))]) == 0
     capsys.readouterr()

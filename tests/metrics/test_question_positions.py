@@ -38,6 +38,26 @@ def test_a_position_is_held_by_those_whose_own_sentence_states_its_value():
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "groups", "reasoning", "others"),
+    [
+        (
+            "佐太每天服多少？",
+            [{"a": "按时服药。佐太每天服30mg，连服7天。", "b": "佐太每天服 30 mg。别喝酒。"}, {"c": "佐太每天服60mg。请致电"}],
+            "甲说每天30mg，乙说每天60mg。", "60mg",
+        ),
+        (
+            "¿Cuánto zuotai tomo cada día?",
+            [{"a": "Llame. Tome 30 mg de zuotai cada día.", "b": "Tome 30 mg de zuotai al día."}, {"c": "Tome 60 mg de zuotai."}],
+            "Uno dice 30 mg cada día, el otro 60 mg.", "60 mg",
+        ),
+    ],
+)  # fmt: skip
+def test_positions_are_found_by_amounts_in_any_language(question, groups, reasoning, others):
+    found = reading(question, groups, [Dispute("a", "c", reasoning, "zuotai")])
+    assert [(value, sorted(holders)) for value, holders in held(found)] == [("30 mg", ["a", "b"]), (others, ["c"])]
+
+
 def test_who_speaks_of_the_disputed_point_and_fits_no_position_says_something_else():
     groups = [
         {"a": "It can affect the left side of the heart.", "b": "It can affect either side of the heart. See a doctor."},

@@ -1,6 +1,7 @@
 """METRICS: the register by which pages, command line and exports find metrics, and what every metric must bring."""
 
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,7 +48,11 @@ def test_every_module_of_the_package_registers_a_metric():
 def test_no_two_metrics_define_the_same_word():
     words = [word for metric in METRICS.values() for word in metric.glossary]
     assert sorted(words, key=str.lower) == list(glossary())
-    assert all(fill(PLAIN, meaning) for meaning in glossary().values())
+    meanings = {word: fill(PLAIN, meaning) for word, meaning in glossary().items()}
+    # Whole sentences: one that lost its beginning goes on in a small letter, or without a space
+    assert [
+        word for word, text in meanings.items() if not text.endswith(".") or re.search(r"[a-z]\.[A-Za-z]|\. [a-z]", text)
+    ] == []
 
 
 @pytest.mark.parametrize("name", METRICS)

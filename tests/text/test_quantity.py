@@ -49,6 +49,10 @@ READ = [
     ("Above ٣٩٫٥ °C call us.", 39.5, "°c"),
     ("Above ３９ ℃ call us.", 39, "°c"),
     ("Take 5㎎ daily", 5 / 24, "mg"),
+    ("佐太每天服30mg，饭后服。", 30, "mg"),
+    ("体温超过38.5°C请致电诊所。", 38.5, "°c"),
+    ("体温が３９℃を超えたら電話してください。", 39, "°c"),
+    ("Llame si pasa de 38,5 °C.", 38.5, "°c"),
 ]
 
 
@@ -123,6 +127,10 @@ def test_a_range_is_read_in_each_form(text, low, high):
         "On ٢٠٢٤-٠٥-٠١.",
         "at 10:30",
         "It costs €20 or £15, or 20 €.",
+        # 1500 mg, 30 000 and 120 mg
+        "服1千500mg。",
+        "花费3万。",
+        "服一百20mg。",
     ],
 )
 def test_what_is_open_or_no_amount_is_not_read(text):
@@ -138,6 +146,13 @@ def test_a_body_surface_is_not_a_length():
     (quantity,) = find_quantities("Less than 35 kg/m² is required.")
     assert quantity.dimension == "mass/area"
     assert [quantity.dimension for quantity in find_quantities("a wound of 5 cm²")] == ["count"]
+
+
+def test_what_is_counted_without_a_space_is_counted_alike_or_not_comparable():
+    days, more_days, times = (find_quantities(text)[0] for text in ("连服7天。", "连服10天，", "每天7次"))
+    assert days.comparable(more_days)
+    assert not days.agrees(more_days)
+    assert not days.comparable(times)
 
 
 def test_nothing_is_not_one():

@@ -34,7 +34,7 @@ from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import MINILM, WORDS, Thresholds, generator_errors, thresholds
+from audit.pipeline.retrieval.found import MINILM, WORDS, Thresholds, generator_errors, in_measured_language, thresholds
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
@@ -126,8 +126,8 @@ class RunHandbooks:
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
         unread = None if self.by_meaning or self.encoder is None else (self.encoded, len(self.books))
-        errors, seconds = generator_errors(self._way), time.perf_counter() - began
-        return Asked(question, scope, tuple(handbooks), compared, unread, errors, seconds)
+        errors = generator_errors(self._way) if all(in_measured_language(book.document) for book in books) else None
+        return Asked(question, scope, tuple(handbooks), compared, unread, errors, time.perf_counter() - began)
 
     def _language_of(self, question: str) -> str | None:
         """The language in which a handbook has every word of the question; else what the words look like."""

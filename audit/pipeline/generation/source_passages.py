@@ -84,7 +84,7 @@ class SourceQuoter(SourceReader):
         limits = thresholds(MINILM if self._encoder else WORDS)
         for passage in self.passages(evidence):
             close = self._closest_in(passage, evidence.question)
-            if close is None or limits.found(close.score) is Found.NOT_FOUND:
+            if close is None or limits.of(self.documents[passage.handbook_id]).found(close.score) is Found.NOT_FOUND:
                 continue
             if passage.source_id not in best or close.score > best[passage.source_id][0].score:
                 best[passage.source_id] = close, passage

@@ -22,6 +22,8 @@ WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WO
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
 MOST_LETTERS = 226_000
 """Characters: a quarter more than the longest document of benchmarks/gold. What a score means in a longer one is not known."""
+MEASURED_IN = "en"
+"""The language of benchmarks/gold, as ISO 639 code."""
 FEW_LETTERS = 20_000
 """Characters: any document with so many has the passages from which `closest` takes what is usual."""
 COUNTS = ("missed", "answered", "found", "unanswered", "source", "date")
@@ -52,8 +54,11 @@ class Thresholds:
 
         In one that is longer than those that were measured, nothing is stated: the more passages, the closer the closest of them
         comes by chance, and nobody measured how much. In one that lacks some of the passages from which `closest` takes what is
-        usual, more counts as perhaps, because its scores are lower by what is assumed in their place.
+        usual, more counts as perhaps, because its scores are lower by what is assumed in their place. In one that is
+        known to be in another language than those that were measured, every passage is perhaps an answer.
         """
+        if not in_measured_language(document):
+            return replace(self, stated=inf, perhaps=-inf)
         letters = sum(len(section.text) for section in document.sections)
         if letters > MOST_LETTERS:
             return replace(self, stated=inf)
@@ -64,6 +69,11 @@ class Thresholds:
         if score is None or score < self.perhaps:
             return Found.NOT_FOUND
         return Found.STATED if score >= self.stated else Found.PERHAPS
+
+
+def in_measured_language(document: Document) -> bool:
+    """Whether scores and errors were measured in the language of a handbook, as far as that is known."""
+    return document.language in (None, MEASURED_IN)
 
 
 @lru_cache(512)

@@ -149,10 +149,7 @@ class HandbookIndex:
 
 
 def build_index(
-    document: Document,
-    settings: RetrievalSettings,
-    encoder: Encoder | None = None,
-    folder: Path | None = None,
+    document: Document, settings: RetrievalSettings, encoder: Encoder | None = None, folder: Path | None = None
 ) -> HandbookIndex:
     """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
 
@@ -196,11 +193,7 @@ def _write_index(index: HandbookIndex, path: Path) -> None:
 
 
 def _index_from_arrays(
-    document: Document,
-    settings: RetrievalSettings,
-    chunks: tuple[Chunk, ...],
-    encoder: Encoder | None,
-    arrays: Mapping[str, Any],
+    document: Document, settings: RetrievalSettings, chunks: tuple[Chunk, ...], encoder: Encoder | None, arrays: Mapping[str, Any]
 ) -> HandbookIndex:
     def arrays_of(part: str) -> dict[str, Any]:
         return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}

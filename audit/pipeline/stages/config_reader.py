@@ -16,7 +16,7 @@ from audit.errors import ConfigError
 from audit.pipeline.retrieval.found import WAYS
 from audit.pipeline.retrieval.strategies import CLOSEST
 from audit.pipeline.stages.config import MODEL, NONE, PASSAGES, SECTIONS, STAND_IN, TERMS, Config, JudgeOptions, as_written
-from audit.pipeline.stages.presets import with_preset
+from audit.pipeline.stages.presets import PRESETS, with_preset
 from audit.pipeline.stages.settings_models import TABLES
 from audit.pipeline.stages.system_options import search_problems, source_problems
 from audit.release.taxonomy import HDBSCAN, HDBSCAN_LIBRARIES
@@ -44,7 +44,7 @@ def read_config(path: Path, preset: str = "") -> Config:
         raise ConfigError(f"{path} is not UTF-8 (byte {error.start:,}): save it as UTF-8. {NOTHING_DONE}") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}. {NOTHING_DONE}") from None
-    refuse = _Refusal(path, text.splitlines())
+    refuse = _Refusal(path, text.splitlines(), preset)
     if "path" in parsed:  # our own field, no section of the file
         refuse(("path",), f"there is no section 'path'. Allowed: {', '.join(SECTIONS)}.")
     try:
@@ -62,13 +62,16 @@ def read_config(path: Path, preset: str = "") -> Config:
 
 
 class _Refusal:
-    """Raises ConfigError with the line of an option."""
+    """Raises ConfigError with the line of an option, and the preset where that has set it."""
 
-    def __init__(self, path: Path, lines: list[str]) -> None:
+    def __init__(self, path: Path, lines: list[str], preset: str) -> None:
         self.path, self.lines = path, line_numbers(lines)
+        self.preset, self.of_preset = preset, {option.path for option in PRESETS[preset]} if preset else set()
 
     def __call__(self, location: Iterable[int | str], sentence: str) -> NoReturn:
-        raise ConfigError(f"{self.path}, line {self._line(location)}: {sentence} {NOTHING_DONE}")
+        place = tuple(map(str, location))
+        source = f"By --preset {self.preset}, " if place in self.of_preset and ".".join(place) not in self.lines else ""
+        raise ConfigError(f"{self.path}, line {self._line(place)}: {source}{sentence} {NOTHING_DONE}")
 
     def _line(self, location: Iterable[int | str]) -> int:
         """The line of an option, or else of its section; 1 where neither is written down."""
@@ -110,7 +113,7 @@ def _check_generator(config: Config, refuse: _Refusal) -> None:
         return
     if config.strategy != CLOSEST:
         problem = f"strategy is '{config.strategy}', but generator = \"{PASSAGES}\" quotes what '{CLOSEST}' finds."
-        refuse(("retrieval", "strategy"), f"{problem} Leave strategy out and name it in compare, or let a model answer.")
+        refuse(("retrieval", "strategy"), f"{problem} Let a model answer, or take '{CLOSEST}' and name the other in compare.")
     if config.retrieval.encoder not in WAYS and not Path(config.retrieval.encoder).is_dir():
         problem = f"encoder is '{config.retrieval.encoder}', and what its scores mean was never measured."
         refuse(("retrieval", "encoder"), f'{problem} Allowed with generator = "{PASSAGES}": {", ".join(WAYS)}.')

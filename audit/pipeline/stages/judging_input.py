@@ -18,7 +18,7 @@ from audit.pipeline.judging.corpus import AnswerToJudge, Corpus, QuestionToJudge
 from audit.pipeline.judging.parse import load_prompts
 from audit.pipeline.judging.within.model import PROMPT as WITHIN
 from audit.pipeline.llm.prompts import Prompt
-from audit.pipeline.retrieval.found import WAYS, generator_errors
+from audit.pipeline.retrieval.found import WAYS, generator_errors, in_measured_language
 from audit.pipeline.retrieval.model import Query
 from audit.pipeline.stages.build_cache import read_lines
 from audit.pipeline.stages.config import MODEL, PASSAGES, Config, GenerateOptions
@@ -39,12 +39,11 @@ def judging_input(context: RunContext, generator: str = PASSAGES_GENERATOR) -> C
     documents = [read_document(source.document) for source in sources]
     handbooks = tuple(map(handbook_record, documents))
     trials = partial(_trials, context, sources) if context.config.retrieval.compare else None
+    run = run_record(context, generator)
+    if not all(map(in_measured_language, documents)):
+        run.pop("generator_errors", None)
     return Corpus(
-        run_record(context, generator),
-        handbooks,
-        partial(questions_to_judge, context),
-        sections=partial(section_records, documents),
-        trials=trials,
+        run, handbooks, partial(questions_to_judge, context), sections=partial(section_records, documents), trials=trials
     )
 
 

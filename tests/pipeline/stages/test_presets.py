@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from audit.errors import ConfigError
 from audit.papers.departures import PRESETS as PRESET_OF
 from audit.pipeline.stages.config_reader import read_config
 from audit.pipeline.stages.presets import FIXED, PAPER, PRESETS, SOURCES, STRESS_BUILD, preset_lines
@@ -51,6 +52,18 @@ def test_what_a_config_states_stays_and_the_line_says_so(config):
 def test_without_a_judge_nothing_is_set_that_only_a_model_can_do(config):
     judge = config('[judge]\njudge = "none"\n').judge
     assert (judge.absence, judge.name_centers) == ("keep", False)
+
+
+@pytest.mark.parametrize(("preset", "strategy"), [("paper", "hero"), ("s2", "hybrid")])
+def test_an_option_that_contradicts_a_preset_is_one_sentence_that_names_it(config, preset, strategy):
+    with pytest.raises(ConfigError) as refused:
+        config('[generate]\ngenerator = "passages"\n[retrieval]\nencoder = "words"\n', preset)
+    said = (
+        f"By --preset {preset}, strategy is '{strategy}', but generator = \"passages\" quotes what 'closest' finds. Let a model"
+    )
+    assert said in str(refused.value)
+    stated = '[generate]\ngenerator = "passages"\n[retrieval]\nencoder = "words"\nstrategy = "closest"\n'
+    assert config(stated, preset).strategy == "closest"
 
 
 def test_every_setting_names_its_section(config):

@@ -71,11 +71,7 @@ def source_scores(features: Mapping[str, Features], authority: Sequence[float], 
 
 
 def route(
-    library: Library,
-    question: str,
-    settings: DaksSettings | None = None,
-    retriever: str = BM25,
-    required: Collection[str] = (),
+    library: Library, question: str, settings: DaksSettings | None = None, retriever: str = BM25, required: Collection[str] = ()
 ) -> Routing:
     """The sources for a question with their budgets, and the pool of their chunks.
 
