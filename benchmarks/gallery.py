@@ -68,6 +68,7 @@ VIEWS = {
     "judge": ("raters", "again", "dates", "second", "planted", "read", "doubts", "replies", "prompts"),
     "trust": ("tests", "raters", "rates", "lists"),
     "runs": ("report", "findings", "datasheet", "manifest"),
+    "theme": ("pairs", "words", "where"),
     "papers": ("others", "missing", "departures"),
 }
 """Views of a page besides its first, by their parameter in the address."""
@@ -112,7 +113,10 @@ def audit(folder: Path, *words: str) -> str:
     """The output of a command on a data folder."""
     command = [sys.executable, "-m", "audit", *words]
     environment = {**os.environ, "AUDIT_DATA_DIR": str(folder)}
-    return subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if done.returncode > 1:  # 1: done, and something needs attention, such as copies that nothing has compared with each other
+        raise SystemExit(done.stderr)
+    return done.stdout
 
 
 def make_demo(folder: Path) -> None:

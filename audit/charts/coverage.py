@@ -71,11 +71,9 @@ def coverage_rows(overall: pd.DataFrame, order: str) -> pd.DataFrame:
     Adds: name, place (float; one row between groups), opens (True in the first row of a group).
     """
     keys = {
-        "organ": ["organ", "name"],
-        "absence": ["absence", "handbook_id"],
-        "center": ["center", "organ", "handbook_id"],
+        "organ": ["organ", "name"], "absence": ["absence", "handbook_id"], "center": ["center", "organ", "handbook_id"],
         "name": ["name"],
-    }
+    }  # fmt: skip
     names = handbook_names(overall, without=("organ",) if order == "organ" else ())
     table = overall.assign(name=overall["handbook_id"].map(names)).sort_values(keys[order], ignore_index=True)
     group = table[order] if order in ("organ", "center") else pd.Series("", index=table.index)
@@ -198,10 +196,6 @@ def _laid_out(figure: go.Figure, rows: pd.DataFrame, head: int) -> go.Figure:
         showgrid=False, tickfont={"size": 12},
     )  # fmt: skip
     return styled(
-        figure,
-        int(50 + head + ROW_HEIGHT * (last + 1)),
-        barmode="overlay",
-        showlegend=False,
-        bargap=0,
+        figure, int(50 + head + ROW_HEIGHT * (last + 1)), barmode="overlay", showlegend=False, bargap=0,
         margin={"l": 8, "r": 48, "t": head, "b": 8},
-    )
+    )  # fmt: skip

@@ -28,20 +28,16 @@ from audit.vocabulary import Label
 
 WORST, BETWEEN, BEST = "lowest score", "score in between", "best score"
 LEVEL_COLOURS = {
-    WORST: SEVERE,
-    BETWEEN: LABEL_COLOURS[Label.DIVERGENT],
-    BEST: LABEL_COLOURS[Label.ABSENT],
-}
+    WORST: SEVERE, BETWEEN: LABEL_COLOURS[Label.DIVERGENT], BEST: LABEL_COLOURS[Label.ABSENT],
+}  # fmt: skip
 BAR_HEIGHT = 24
 MIN_LABELLED = 0.09
 """A segment narrower than this share has no room for its percentage; the hover text and the table show it."""
 OUTCOMES = {"a": "the first is better", "tie": "tie", "both_bad": "both bad", "b": "the second is better"}
 OUTCOME_COLOURS = {
-    "a": LABEL_COLOURS[Label.CONSISTENT],
-    "tie": LABEL_COLOURS[Label.ABSENT],
-    "both_bad": LABEL_COLOURS[UNSCORED],
+    "a": LABEL_COLOURS[Label.CONSISTENT], "tie": LABEL_COLOURS[Label.ABSENT], "both_bad": LABEL_COLOURS[UNSCORED],
     "b": LABEL_COLOURS[Label.DIVERGENT],
-}
+}  # fmt: skip
 PREFERENCE_HEIGHT, MAX_HEAD = 84, 90
 SHARES_AXIS = {"range": [0, 1], **percent_ticks([0, 0.5, 1]), "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
 BAR_WIDTH, PREFERENCE_WIDTH = 0.78, 0.36

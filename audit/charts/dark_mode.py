@@ -58,14 +58,10 @@ FILLS = {
 BRIGHTER = {"#332288": "#9a8cf0", "#882255": "#d4699f", "#117733": "#3fae66"}
 ABSENCE = [[share, SCALES[colour]] for share, colour in ABSENCE_SCALE]
 DARK_COLOURS: dict[str, str] = {
-    **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()},
-    **SCALES,
-    **LINES,
-    **FILLS,
-    **{hue: BRIGHTER.get(hue, hue) for hue in QUALITATIVE},
-    **dict(zip(SHADES, shades(ABSENCE), strict=True)),
+    **{LABEL_COLOURS[name]: colour for name, colour in DARK_LABEL_COLOURS.items()}, **SCALES, **LINES, **FILLS,
+    **{hue: BRIGHTER.get(hue, hue) for hue in QUALITATIVE}, **dict(zip(SHADES, shades(ABSENCE), strict=True)),
     ACCENT: DARK_LABEL_COLOURS[Label.CONSISTENT],
-}
+}  # fmt: skip
 """Colour in light mode -> colour in dark mode."""
 FADED = re.compile(r"rgba\((\d+), (\d+), (\d+), ([\d.]+)\)")
 

@@ -79,14 +79,9 @@ def figure_page(figure: go.Figure, name: str, title: str) -> str:
 def fragment_html(figure: go.Figure, name: str, *, script: bool | str) -> str:
     """The figure as part of a page; `script` includes plotly.js itself, which a page needs once, or names its file."""
     text = pio.to_html(
-        _plain_dict(figure),
-        validate=False,
-        full_html=False,
-        include_plotlyjs=script,
-        div_id=f"figure-{name}",
-        config=CONFIG,
+        _plain_dict(figure), validate=False, full_html=False, include_plotlyjs=script, div_id=f"figure-{name}", config=CONFIG,
         include_mathjax=False,
-    )
+    )  # fmt: skip
     return str(text)
 
 

@@ -260,13 +260,8 @@ def _with_axes(figure: go.Figure, ids: list[str], names: dict[str, str], size: f
     xaxes = {"range": [-0.5, count - 0.5], "showticklabels": False, "constraintoward": "left", **whole, **common}
     shown = axis_of_names(clipped_names(full, 30)) if named else whole
     yaxes = {
-        **shown,
-        "range": [count - 0.5, -0.5],
-        "showticklabels": named,
-        "constraintoward": "top",
-        "scaleanchor": "x",
-        **common,
-    }
+        **shown, "range": [count - 0.5, -0.5], "showticklabels": named, "constraintoward": "top", "scaleanchor": "x", **common,
+    }  # fmt: skip
     above = LEGEND_LINE * -(-sum(trace.name is not None for trace in figure.data) // LEGEND_COLUMNS) + 8
     # From the top of the figure down: upwards from the cells, its first lines would lie where a page cuts the caption off
     legend = {"y": 1, "yref": "container", "yanchor": "top"}

@@ -120,13 +120,10 @@ def _flows(placed: pd.DataFrame, lanes: Mapping[str, float], colours: Mapping[st
     for row in placed.to_dict("records"):
         if row["source"] in lanes:
             yield go.Scatter(
-                x=[FLOW_X, PASSAGE_X],
-                y=[lanes[row["source"]], row["y"]],
-                mode="lines",
+                x=[FLOW_X, PASSAGE_X], y=[lanes[row["source"]], row["y"]], mode="lines",
                 line={"color": colours[row["source"]], "width": 1.5, "dash": "dot" if row["bridged"] else "solid"},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+                hoverinfo="skip", showlegend=False,
+            )  # fmt: skip
 
 
 def _links(placed: pd.DataFrame, terms: pd.DataFrame, rows: int) -> Iterator[go.Scatter]:

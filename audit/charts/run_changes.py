@@ -47,12 +47,9 @@ def change_dots(frame: pd.DataFrame, by: str, rates: Sequence[Rate], overall: st
         # 0 is in the middle of every panel, so directions can be compared across them.
         limit = _half_width(rows)
         figure.update_xaxes(
-            range=[-limit, limit],
-            tickvals=[-limit / 1.25, 0, limit / 1.25],
-            row=1,
-            col=column,
+            range=[-limit, limit], tickvals=[-limit / 1.25, 0, limit / 1.25], row=1, col=column,
             ticktext=[points(-limit / 1.25, 0), "0", points(limit / 1.25, 0)],
-        )
+        )  # fmt: skip
         figure.add_vline(x=0, line={"color": FAINT, "width": 1.5}, row=1, col=column)
     return with_rows(figure, list(groups.values()), [group == overall for group in groups])
 
@@ -156,15 +153,9 @@ def _steps_figure(steps: list[Step]) -> go.Figure:
     )  # fmt: skip
     for row, step in enumerate(steps):
         figure.add_annotation(
-            x=1,
-            xref="paper",
-            xanchor="left",
-            xshift=10,
-            y=row,
-            text=f"<b>{step.text}</b>",
-            showarrow=False,
+            x=1, xref="paper", xanchor="left", xshift=10, y=row, text=f"<b>{step.text}</b>", showarrow=False,
             font={"size": 15, "color": INK},
-        )
+        )  # fmt: skip
         if row + 1 < len(steps):
             line = {"color": FAINT, "width": 1}
             figure.add_shape(type="line", x0=step.end, x1=step.end, y0=row - HALF_BAR, y1=row + 1 + HALF_BAR, line=line)

@@ -39,14 +39,9 @@ LABEL_COLOURS: dict[str, str] = {
 LABEL_PATTERNS: dict[str, str] = {UNSCORED: "/", NOT_ASKED: "x"}
 
 LABEL_WORDS: dict[str, str] = {
-    Label.ABSENT: "absent",
-    Label.CONSISTENT: "consistent",
-    Label.COMPLEMENTARY: "complementary",
-    Label.DIVERGENT: "divergent",
-    Label.CONTRADICTORY: "contradictory",
-    UNSCORED: "unscored",
-    NOT_ASKED: "not asked",
-}
+    Label.ABSENT: "absent", Label.CONSISTENT: "consistent", Label.COMPLEMENTARY: "complementary", Label.DIVERGENT: "divergent",
+    Label.CONTRADICTORY: "contradictory", UNSCORED: "unscored", NOT_ASKED: "not asked",
+}  # fmt: skip
 LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
 SEVERE = "#7a4300"
 """The far end of a scale of severity: brown, because red is for CONTRADICTORY alone."""

@@ -14,11 +14,9 @@ from audit.stats.intervals import Floats
 from audit.tables import Row
 
 STATE_WORDS = {
-    "PRE-SCREENED": "pre-screened",
-    **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
-    "UNSCORED": "unscored",
-    "NOT IN THE RUN": "not in the run",
-}
+    "PRE-SCREENED": "pre-screened", **{label: words for label, words in LABEL_WORDS.items() if label.isupper()},
+    "UNSCORED": "unscored", "NOT IN THE RUN": "not in the run",
+}  # fmt: skip
 
 
 def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figure:
@@ -131,9 +129,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     places = [(row, column) for row in range(len(totals)) for column in range(len(totals))]
     inside = [len(labels) not in place for place in places]
     figure = _clickable_cells(
-        [column for _, column in places],
-        [row for row, _ in places],
-        text=[f"{totals[place]:,.0f}" for place in places],
+        [column for _, column in places], [row for row, _ in places], text=[f"{totals[place]:,.0f}" for place in places],
         hover=[_confused(totals, *place, heads, (rows, columns), unit) for place in places],
         data=[f"{labels[y]}\t{labels[x]}" if is_cell else "" for (y, x), is_cell in zip(places, inside, strict=True)],
         squares=[
@@ -142,7 +138,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
             if is_cell and totals[y, x]
         ],
         colour=[INK if is_cell else FAINT for is_cell in inside],
-    )
+    )  # fmt: skip
     heads = [*heads, TOTAL]
     of_rows, of_columns = clipped_names([rows, columns])
     titles = of_rows, of_columns

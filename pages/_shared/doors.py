@@ -107,13 +107,9 @@ LABELLING_DOORS = (
 SIGN_IN, SIGN_OUT = Tab("studies/sign_in", "Sign in", ALWAYS), Tab("studies/sign_out", "Sign out", ALWAYS)
 MY_ACCOUNT = Tab("studies/my_account", "My account", ALWAYS)
 DRILL_DOWNS = {
-    Tab("question", "question"): "disagreements",
-    Tab("answer", "Answer"): "question",
-    Tab("theme", "Theme"): "themes",
-    Tab("handbook", "handbook"): "coverage",
-    Tab("source", "Source"): "answer",
-    Tab("as_read", "As read"): "handbook",
-}
+    Tab("question", "question"): "disagreements", Tab("answer", "Answer"): "question", Tab("theme", "Theme"): "themes",
+    Tab("handbook", "handbook"): "coverage", Tab("source", "Source"): "answer", Tab("as_read", "As read"): "handbook",
+}  # fmt: skip
 """Pages that are opened from another page, never from the menu, each with the page that its crumb leads back to."""
 OWNER_PAGES = ("rejudge",)  # using them costs money, so they are not open to everybody who browses: see `may_rejudge`
 BROWSING = {tab.script: tab for tab in (*(tab for door in (*CLINICIAN_DOORS, METHODS) for tab in door.tabs), *DRILL_DOWNS)}
@@ -142,7 +138,12 @@ def door_of(script: str) -> Door | None:
     return next((door for door in (*CLINICIAN_DOORS, STUDIES, METHODS) if any(tab.script == script for tab in door.tabs)), None)
 
 
-def crumb_of(script: str, *, unlabelled: bool = False) -> str | None:
-    """The page that the crumb of a drill-down leads back to; None for other pages. Without labels there are no disagreements."""
+def crumb_of(script: str, *, unlabelled: bool = False, asked: bool = False) -> str | None:
+    """The page that the crumb of a drill-down leads back to; None for other pages. Without labels there are no disagreements.
+
+    asked  whether a question of the reader's own led there
+    """
+    if asked and script == "source":
+        return "ask"
     parent = next((parent for tab, parent in DRILL_DOWNS.items() if tab.script == script), None)
     return "questions" if unlabelled and parent == "disagreements" else parent

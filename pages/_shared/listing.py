@@ -70,11 +70,14 @@ def _width(kind: str, heading: str, cells: Sequence[Cell], has_interval: bool, i
     """The column's part of a row, as CSS; rows are laid out one by one, so it depends on no row."""
     if has_interval:
         return "minmax(6rem, 1fr)"
-    longest = max((len(str(cell[0] if isinstance(cell, list) else cell)) for cell in cells if cell is not None), default=1)
+    texts = [str(cell[0] if isinstance(cell, list) else cell) for cell in cells if cell is not None]
+    longest = max(map(len, texts), default=1)
     if kind == "number":
         return f"minmax({max(longest, *map(len, heading.split())) * 0.5 + 0.6:.1f}rem, 0.5fr)"
     most = LETTERS["name" if is_first else "text"]
-    return f"minmax({min(longest, most) * 0.35:.1f}rem, {min(max(longest / 20, 0.7), 3):.2f}fr)"
+    word = max((len(word) for text in texts for word in text.split()), default=1)
+    least = max(min(longest, most) * 0.35, min(word, LETTERS["text"]) * 0.5)  # no short word is divided
+    return f"minmax({least:.1f}rem, {min(max(longest / 20, 0.7), 3):.2f}fr)"
 
 
 def _cells(frame: pd.DataFrame, column: Column, form: NumberForm) -> list[Cell]:

@@ -13,6 +13,12 @@ from pages._shared.widgets import say
 PARAM = "mine"
 
 
+def my_handbook(run: Run, names: Mapping[str, str]) -> str | None:
+    """The handbook that the reader has chosen, on this page or on another one during the visit."""
+    mine = st.query_params.get(PARAM) or st.session_state.get(f"my handbook of {run.key}")
+    return mine if mine in names else None
+
+
 def pick_my_handbook(run: Run, names: Mapping[str, str]) -> str | None:
     """A picker of one's own handbook; None where nobody has chosen one. `names`: handbook id -> its name."""
     kept = f"my handbook of {run.key}"

@@ -119,7 +119,7 @@ def tabs(script: str) -> None:
     if not may_browse(account):
         return
     params: dict[str, str | list[str]] = {"run": run.key} if run else {}
-    if parent := crumb_of(script, unlabelled=run is not None and not run.has_pairs):
+    if parent := crumb_of(script, unlabelled=run is not None and not run.has_pairs, asked="ask" in st.query_params):
         # The address has the filters of the page before, and names what was opened there.
         here = {name: st.query_params.get_all(name) for name in st.query_params}
         _link(parent, f"← {page_title(parent)}", {**here, **params}, "crumb")

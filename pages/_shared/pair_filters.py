@@ -25,11 +25,9 @@ from pages._shared.widgets import link, title_of
 LABEL_CHOICES = (*(label.value for label in reversed(LABELS)), UNSCORED)
 MAX_WORDS = 8
 GROUNDS_FILTERS = {
-    "difference": ("differences", "Why the advice differs"),
-    "follow": ("follow_both", "Can one person follow both?"),
-    "quotes": ("quotes", "What the judge quotes"),
-    "second": ("second", "What a second judge says"),
-}
+    "difference": ("differences", "Why the advice differs"), "follow": ("follow_both", "Can one person follow both?"),
+    "quotes": ("quotes", "What the judge quotes"), "second": ("second", "What a second judge says"),
+}  # fmt: skip
 """Parameter of the address -> field of `Filters`, and the title of its picker."""
 SAYS = {
     "unsupported": "quotes words that are not in the answers", "confirmed": "second judge: the same label",
@@ -63,13 +61,9 @@ def pick_filters(run: Run, names: dict[str, str]) -> Filters:
     )
     in_theme = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"] if theme_id else None
     return Filters(
-        organs=tuple(organ),
-        topics=tuple(topic),
-        labels=tuple(label) or tuple(label.value for label in DISAGREEING),
-        words=tuple(typed.split()[:MAX_WORDS]),
-        divergence_topics=None if in_theme is None else tuple(in_theme),
-        **further,
-    )
+        organs=tuple(organ), topics=tuple(topic), labels=tuple(label) or tuple(label.value for label in DISAGREEING),
+        words=tuple(typed.split()[:MAX_WORDS]), divergence_topics=None if in_theme is None else tuple(in_theme), **further,
+    )  # fmt: skip
 
 
 def _more_filters(run: Run, values: dict[str, list[str]], names: dict[str, str]) -> dict[str, Any]:

@@ -22,22 +22,22 @@ from audit.result_cache import stored_for_every_question
 from audit.store.runs import Run
 from audit.terms import counted
 from audit.text.search_hits import TextPart, excerpt, find_hits, parts
-from audit.vocabulary import Label, composed
+from audit.vocabulary import composed
 from pages._blinded.templates import component
 from pages._shared.pickers import param_value, warn_unknown_value
 from pages._shared.position_cards import FEW
 from pages._shared.search import searched_words
-from pages._shared.widgets import listed, title_of
+from pages._shared.widgets import counts, listed, title_of
 
 _list = component("_shared/pick_list")
 PER_PAGE = 100
+DOTS = "A dot is {a_handbook}, a colour a position; hollow dots say something else."
 WEAK = " (weak evidence)"
 LONGEST = 40  # letters of a handbook's name in a line that says where words were found
 PairKey = tuple[str, str, str]
 """Question id and the ids of both handbooks."""
 PARAMS = ("question", "a", "b")
 COLUMNS = ["question_id", "handbook_a", "handbook_b"]
-SEVERITY = {label.value: label.code for label in Label}
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -159,6 +159,8 @@ def question_list(run: Run, rows: Sequence[PairRow], opened: str) -> None:
     """Draw a list of questions; a click or an arrow key opens another."""
     headings = (title_of(run, "question"), "Label", "Significance")
     pick_list(rows, opened, headings, f"{title_of(run, 'questions')} that match", open_question)
+    if any(row.strip for row in rows):
+        counts(run, DOTS)
 
 
 def pair_list(run: Run, rows: Sequence[PairRow], opened: PairKey) -> None:

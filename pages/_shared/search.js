@@ -172,12 +172,12 @@ function readIndex(text) {
 }
 
 export default function (component) {
-  const { index, placeholder, asks, run, large } = component.data
+  const { index, label, placeholder, asks, run, large } = component.data
   const root = component.parentElement.querySelector(".search")
   const input = root.querySelector("input"), list = root.querySelector("[role=listbox]")
   root.classList.toggle("large", large)
   input.placeholder = placeholder
-  input.setAttribute("aria-label", placeholder)
+  input.setAttribute("aria-label", label)
   let kinds = null, active = -1, meaning = { typed: "", near: [] }, pause = 0
 
   const options = () => [...list.querySelectorAll("a")]

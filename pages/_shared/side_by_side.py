@@ -69,6 +69,8 @@ MARKS = {"all": tuple(DifferenceKind), "numbers": (DifferenceKind.NUMBER, Differ
 MARK_WORDS = {"all": "Mark all differences", "numbers": "Mark numbers and negations", "none": "Mark nothing"}
 CLASH = "clash"
 CLASH_WORDS = "Mark what each says on the disputed point"
+LONG_ANSWER, AROUND = 900, 250
+"""Letters of an answer from which on only what is that near to the marked sentence is in sight; a click shows the rest."""
 NO_CLASH, LONG = "no clash", "long"
 
 
@@ -199,8 +201,21 @@ def _with_sentence_html(text: str, span: SentenceSpan | None) -> Markup:
     part = hits_in(text, searched_words())
     if span is None:
         return part(0, len(text))
-    mark = Markup('<mark class="clash" title="what it says on the disputed point">{}</mark>')
-    return part(0, span.start) + mark.format(part(*span)) + part(span.end, len(text))
+    mark = Markup('<mark class="clash" title="what it says on the disputed point">{}</mark>').format(part(*span))
+    # A search may be for a word that is far from the mark
+    first, last = 0, len(text)
+    if len(text) > LONG_ANSWER and not searched_words():
+        first = text.rfind(" ", 0, max(0, span.start - AROUND)) + 1
+        last = text.find(" ", span.end + AROUND) % (len(text) + 1)  # -1, where no word follows, is the end
+    before, after = (
+        _folded("The beginning of the answer", part(0, first)),
+        _folded("The rest of the answer", part(last, len(text))),
+    )
+    return before + part(first, span.start) + mark + part(span.end, last) + after
+
+
+def _folded(words: str, rest: Markup) -> Markup:
+    return Markup('<details class="far"><summary>{}</summary>{}</details>').format(words, rest) if rest else rest
 
 
 def _badges_html(judgement: Judgement) -> Markup:

@@ -53,11 +53,12 @@ def source_address(
     end: int | None = None,
     page: int | None = None,
     question_id: str | None = None,
+    ask: str | None = None,
 ) -> str:
-    """The address of the page *Source*, relative to any other page of the dashboard."""
+    """The address of the page *Source*, relative to any other page; `ask`, the question of one's own that led there."""
     values = {
         "run": run.key, "handbook": handbook_id, "section": section_id, "start": start, "end": end, "pdf_page": page,
-        "question": question_id,
+        "question": question_id, "ask": ask,
     }  # fmt: skip
     return f"source?{urlencode({name: value for name, value in values.items() if value is not None})}"
 

@@ -37,11 +37,9 @@ NO_ANSWER = {
     NOT_IN_RELEASE: "The release has scores of this system's answer, but not the answer itself.",
 }
 MODES = {
-    "closed_book": "model alone (closed book)",
-    "retrieval": "with retrieval",
-    "multi_source": "with several sources",
+    "closed_book": "model alone (closed book)", "retrieval": "with retrieval", "multi_source": "with several sources",
     "human": "written by a person",
-}
+}  # fmt: skip
 MAX_EVIDENCE_LENGTH = 700  # characters of a passage that are shown
 
 

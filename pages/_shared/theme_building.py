@@ -27,11 +27,9 @@ NOT_GROUPED_OWNER = (
     "continues when you leave this page."
 )
 STEPS = {
-    "starting": "Starting",
-    "embed": "Reading what the disagreements are about",
-    "cluster": "Grouping what is about the same thing",
-    "map": "Drawing the map",
-}
+    "starting": "Starting", "embed": "Reading what the disagreements are about",
+    "cluster": "Grouping what is about the same thing", "map": "Drawing the map",
+}  # fmt: skip
 BY_WORDS = (
     "Disagreements are grouped by the words that they share, because no language model for sentences is installed: two that say "
     "the same in other words may be in two themes."

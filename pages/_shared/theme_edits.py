@@ -280,10 +280,7 @@ def _export_buttons(run: Run, view: ThemeView) -> None:
             icon=":material/download:",
         )  # fmt: skip
         download_button(
-            "Download edits (JSON lines)",
-            data=lambda: edits_to_jsonl(view.edits).encode(),
-            file_name=name.removesuffix("csv") + "jsonl",
-            mime="application/x-ndjson",
-            key="curation_jsonl",
+            "Download edits (JSON lines)", data=lambda: edits_to_jsonl(view.edits).encode(),
+            file_name=name.removesuffix("csv") + "jsonl", mime="application/x-ndjson", key="curation_jsonl",
             icon=":material/download:",
-        )
+        )  # fmt: skip

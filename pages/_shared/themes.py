@@ -67,12 +67,9 @@ def theme_view(run: Run, built: Taxonomy) -> ThemeView:
     with st.container(horizontal=True, vertical_alignment="center"):
         version = choose("Themes", (CURATED, AS_BUILT), "version", format_func=str.capitalize, show_label=False)
         counts(
-            run,
-            "**Curated**: {edits}, the last by {author} on {day}.",
-            edits=number,
-            author=curated.last.author,
+            run, "**Curated**: {edits}, the last by {author} on {day}.", edits=number, author=curated.last.author,
             day=curated.last.made_at[:10],
-        )
+        )  # fmt: skip
     return ThemeView(curated.taxonomy if version == CURATED else built, built, curated, edits)
 
 
@@ -197,11 +194,9 @@ def find_by_meaning(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
 HEIGHT_PX = 620
 COMPONENT_SCRIPT = Path(__file__).with_name("theme_map.js").read_text(encoding="utf-8")
 _map = st.components.v2.component(
-    "theme_map",
-    html='<div class="theme-map"></div>',
-    css=f"{map_style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
+    "theme_map", html='<div class="theme-map"></div>', css=f"{map_style()}\n.theme-map {{ height: {HEIGHT_PX}px; }}",
     js=map_script() + COMPONENT_SCRIPT,
-)
+)  # fmt: skip
 
 
 def theme_map(data: dict[str, Any], key: str) -> tuple[int | None, int | None]:

@@ -47,11 +47,9 @@ def _draw_search(run: Run) -> None:
 
 def _draw_bar(account: Account | None, run: Run | None, *, browses: bool) -> None:
     event = _bar(
-        key="bar",
-        data={"account": _entry(account), **(_choice(run) if browses else {})},
-        on_run_change=lambda: None,
+        key="bar", data={"account": _entry(account), **(_choice(run) if browses else {})}, on_run_change=lambda: None,
         on_account_change=lambda: None,
-    )
+    )  # fmt: skip
     chosen = getattr(event, "run", None)
     if chosen in {run.key for run in loaders.loaded_runs()}:
         remember_run(str(chosen))

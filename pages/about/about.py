@@ -16,12 +16,9 @@ from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Who was asked what, how the answers were compared, and whether all records were loaded."
 FACTS = {
-    "date": "Date",
-    "generator": "Answers written by",
-    "retriever": "Passages chosen by",
-    "judge": "Pairs compared by",
+    "date": "Date", "generator": "Answers written by", "retriever": "Passages chosen by", "judge": "Pairs compared by",
     "licence": "Licence",
-}
+}  # fmt: skip
 ASKED = {
     True: "Each {question} was put to the {handbooks} of its {organ}, and one that concerns every {organ} to all of them.",
     False: "Each {question} was put to every {handbook}.",
@@ -40,12 +37,9 @@ def what_it_is(run: Run, size: RunCounts) -> None:
     st.markdown(say(run, template, **numbers))
     share = percent(size.absent / size.answers) if size.answers else ""
     answers = {
-        "n": f"{size.answers:,}",
-        "absent": f"{size.absent:,}",
-        "unread": f"{size.unread:,}",
-        "share": share,
+        "n": f"{size.answers:,}", "absent": f"{size.absent:,}", "unread": f"{size.unread:,}", "share": share,
         "perhaps": f"{size.perhaps:,}",
-    }
+    }  # fmt: skip
     if size.handbooks:
         st.markdown(say(run, answers_sentence(size), **answers))
     stated = [(words, run.manifest[key]) for key, words in FACTS.items() if run.manifest.get(key)]
@@ -91,19 +85,15 @@ def labelled_pairs(run: Run) -> None:
         "The answers of two {handbooks} to the same {question} are a pair. Of {all} pairs, {prescreened} are absent because at "
         "least one of the two does not address the {question}. The judge labelled {judged}; for {unscored} its verdict was not "
         "readable.",
-        all=f"{int(outcomes['pairs'].sum()):,}",
-        prescreened=f"{counted.prescreened:,}",
-        judged=f"{sum(counted.judged.values()):,}",
-        unscored=f"{counted.unscored:,}",
-    )
+        all=f"{int(outcomes['pairs'].sum()):,}", prescreened=f"{counted.prescreened:,}",
+        judged=f"{sum(counted.judged.values()):,}", unscored=f"{counted.unscored:,}",
+    )  # fmt: skip
     named = with_outcome_names(outcomes)
     table(
-        named,
-        "label_table",
+        named, "label_table",
         {"outcome": "Outcome", "pairs": "Pairs", "share": "Of all pairs", "share_of_judged": "Of judged pairs"},
-        shares=("share", "share_of_judged"),
-        digits=2,
-    )
+        shares=("share", "share_of_judged"), digits=2,
+    )  # fmt: skip
     footer(named, "labels", run, "labels")
     link("trust", "How far to trust these labels", run, icon=":material/balance:")
 
@@ -142,12 +132,9 @@ def answering_systems(run: Run) -> None:
         run,
         "{systems} systems gave {answers} answers to {asked} questions. There are {judged} evaluations on the eight criteria, "
         "and {preferences} comparisons of two answers.",
-        systems=loaded.get("system", "0"),
-        answers=loaded.get("system_answer", "0"),
-        asked=loaded.get("question", "0"),
-        judged=loaded.get("criteria", "0"),
-        preferences=loaded.get("preference", "0"),
-    )
+        systems=loaded.get("system", "0"), answers=loaded.get("system_answer", "0"), asked=loaded.get("question", "0"),
+        judged=loaded.get("criteria", "0"), preferences=loaded.get("preference", "0"),
+    )  # fmt: skip
     with st.container(horizontal=True):
         link("systems", "See which system answers better", run, icon=":material/balance:")
         link("system_answers", "Read their answers side by side", run, icon=":material/view_column:")

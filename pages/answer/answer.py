@@ -83,11 +83,9 @@ MODES = {
     "full_document_fallback": "Too little was found, so the answer was written from the full text of the {handbook}.",
 }
 ORIGINS = {
-    "hit": "found by the search",
-    "parent": "section around a search result",
-    "neighbour": "next to a search result",
+    "hit": "found by the search", "parent": "section around a search result", "neighbour": "next to a search result",
     "document": "from the full text of the {handbook}",
-}
+}  # fmt: skip
 LAYERS = {
     "dense": "Search by meaning (dense)", "bm25": "Search by words (BM25)", "bm25_chunks": "Search by words (BM25)",
     "bm25_bodies": "Search by words in full sections (BM25)", "bm25_headings": "Search by words in headings (BM25)",
@@ -95,13 +93,9 @@ LAYERS = {
     "mmr": "Chosen to differ from each other", "closest": "Closest passages",
 }  # fmt: skip
 RETRIEVERS = {
-    "dense": "by meaning",
-    "bm25": "by words",
-    "bm25_chunks": "by words",
-    "bm25_bodies": "by words in full sections",
-    "bm25_headings": "by words in headings",
-    "closest": "closest",
-}
+    "dense": "by meaning", "bm25": "by words", "bm25_chunks": "by words", "bm25_bodies": "by words in full sections",
+    "bm25_headings": "by words in headings", "closest": "closest",
+}  # fmt: skip
 NO_TEXTS = {
     "none": "This release does not include the texts of its {handbooks} (sections.jsonl), so passages cannot be "
     "shown in context.",

@@ -138,11 +138,9 @@ def _form(place: CorrectedPage, targets: Sequence[Target]) -> None:
     chosen = st.selectbox("Line", range(len(targets)), format_func=labels.__getitem__, key=f"line {place.path.name} {place.page}")
     target = targets[chosen or 0]
     typed = st.text_input(
-        "Or the words of one line inside a paragraph",
-        key=f"words {place.path.name} {place.page}",
-        max_chars=MAX_WORDS,
+        "Or the words of one line inside a paragraph", key=f"words {place.path.name} {place.page}", max_chars=MAX_WORDS,
         help=TYPED,
-    )
+    )  # fmt: skip
     if is_typed := letters_in_order(typed) != "":
         target = Target(0, typed, before=target.words, after=target.words)
     _buttons(place, target, ("Move before the line", "Move after the line") if is_typed else ("Move up", "Move down"))

@@ -67,7 +67,7 @@ def handbooks_html(run: Run, asked: Asked, names: Mapping[str, str], alike: Sequ
     def address(book: AskedHandbook, passage: AskedPassage) -> str:
         return source_address(
             run, book.handbook_id, passage.section_id, passage.start + passage.statement[0],
-            passage.start + passage.statement[1], passage.page,
+            passage.start + passage.statement[1], passage.page, ask=asked.question,
         )  # fmt: skip
 
     groups = [

@@ -16,17 +16,18 @@ from audit.store.runs import Run
 from audit.terms import counted, is_about_patients
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.widgets import counts, say
+from pages._shared.pickers import type_words
+from pages._shared.widgets import counts, link, say
 from pages.ask.alike import alike_html
 from pages.ask.answers import CSS, handbooks_html, nothing_found
-from pages.ask.form import ask_form, asked_of
+from pages.ask.form import TEXT, ask_form, asked_of
 from pages.ask.keep_question import keep_question
 from pages.ask.written_answer import written_answer
 
 LEAD = "What do the {handbooks} say to a {question} of your own?"
 NO_TEXTS = (
-    "This run does not have the texts of its {handbooks}, so their passages cannot be searched. Whoever prepares a "
-    "release can add them (sections.jsonl)."
+    "This run does not have the texts of its {handbooks}, so their passages cannot be searched: only its own {questions} can. "
+    "Whoever prepares a run can add the texts (sections.jsonl)."
 )
 NO_ADVICE = (
     "**This is not {advice}.** The page quotes {handbooks}. A passage may be missing, or be about something else: read it, and "
@@ -80,6 +81,11 @@ def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[Ques
 with page("Ask", LEAD, without_pairs=LEAD) as run:
     if not load(has_texts, run):
         st.info(say(run, NO_TEXTS))
+        st.html(CSS)
+        if typed := type_words(say(run, "Your {question}"), TEXT):
+            run_questions(run, load(questions_like, run, text=typed))
+        list_page, label = ("disagreements", "All disputed {questions}") if run.has_pairs else ("questions", "All {questions}")
+        link(list_page, label, run, icon=":material/list:")
         st.stop()
     advice, case = ("medical advice", "care") if is_about_patients(run) else ("advice", "case")
     st.warning(say(run, NO_ADVICE, advice=advice, case=case), icon=":material/info:")

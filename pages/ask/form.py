@@ -42,12 +42,9 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
         left, right, last = st.columns([3, 6, 2], vertical_alignment="bottom")
         with left:
             st.selectbox(
-                escaped(fill(run, "{Organ}")),
-                organs,
-                key=ORGAN,
-                format_func=distinct_labels(organs, display_name),
+                escaped(fill(run, "{Organ}")), organs, key=ORGAN, format_func=distinct_labels(organs, display_name),
                 placeholder="All",
-            )
+            )  # fmt: skip
         with right:
             st.multiselect("Sources", sources, key=SOURCES, format_func=distinct_labels(sources, display_name), placeholder="All")
         options: Mapping[str, Sequence[str] | None] = {TEXT: None, ORGAN: organs, SOURCES: sources}

@@ -23,7 +23,7 @@ from pages._shared.loaders import load, load_two
 from pages._shared.page import page
 from pages._shared.pickers import choose
 from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
-from pages._shared.widgets import clicked_point, clicked_row, counts, footer, link, table
+from pages._shared.widgets import clicked_point, clicked_row, counts, figure_frame, footer, link, table
 from pages.compare.run_comparison import (
     ComparedRuns,
     causes_section,
@@ -49,19 +49,26 @@ MAX_LISTED = 200
 CELLS_NOTE = (
     "Each cell has the number of pairs and their share of the row; framed cells kept their label. A click lists the pairs."
 )
+TRANSITIONS = ("Label by label", "In figures")
 CELL = "cell"  # in the session: the comparison that the clicked cell belongs to, its state in the first and in the second run
 
 
 def transitions_section(compared: ComparedRuns) -> None:
     """The labels of the first run against those of the second: a clickable matrix."""
-    st.header("Label by label", anchor=False)
     cells = load_two(transitions, compared.first, compared.second)
-    alt = "The label of each pair in the first run against its label in the second run."
-    if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):
-        st.session_state[CELL] = (compared.id, *str(clicked).split("\t"))
-    counts(compared.run, CELLS_NOTE)
-    _agreement_table(compared, load_two(run_agreement, compared.first, compared.second))
-    footer(cells, "transitions", compared.run, "transitions", "run_agreement", "changed_pairs")
+    alt, metrics = (
+        "The label of each pair in the first run against its label in the second run.",
+        ("run_agreement", "changed_pairs"),
+    )
+    chart, figures = figure_frame(compared.run, "transitions", cells, "transitions", "transitions", *metrics, tabs=TRANSITIONS)
+    if chart.open:
+        with chart:
+            if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):
+                st.session_state[CELL] = (compared.id, *str(clicked).split("\t"))
+            counts(compared.run, CELLS_NOTE)
+    if figures.open:
+        with figures:
+            _agreement_table(compared, load_two(run_agreement, compared.first, compared.second))
 
 
 KAPPAS = {
@@ -107,12 +114,10 @@ def changed_pairs_section(compared: ComparedRuns) -> None:
     change = changed if first == ANY else f"{STATE_WORDS[first]} before and {STATE_WORDS[second]} after"
     st.header("Pairs whose label changed", anchor=False)
     counts(
-        compared.run,
-        "**{total}** {change}{cut}. Click one to read both verdicts.",
-        total=f"{total:,} {'pair' if total == 1 else 'pairs'}",
-        change=change,
+        compared.run, "**{total}** {change}{cut}. Click one to read both verdicts.",
+        total=f"{total:,} {'pair' if total == 1 else 'pairs'}", change=change,
         cut=f"; {MAX_LISTED} are listed" if total > MAX_LISTED else "",
-    )
+    )  # fmt: skip
     names = handbook_names(load(handbook_list, compared.first))
     rows = listed.assign(a=listed["handbook_a"].map(names), b=listed["handbook_b"].map(names))
     question, a, b, before, after = changed_pairs.table.pick(compared.run)

@@ -164,13 +164,10 @@ def headline(compared: ComparedRuns) -> None:
 
 def _where_both(compared: ComparedRuns, both: pd.Series) -> str:
     return say(
-        compared.run,
-        WHERE_BOTH.get(both["moves"], WHERE_BOTH_CHANGED),
-        was=percent(both["r_div_first"]),
-        now=percent(both["r_div_second"]),
-        change=points(both["effect"]),
+        compared.run, WHERE_BOTH.get(both["moves"], WHERE_BOTH_CHANGED), was=percent(both["r_div_first"]),
+        now=percent(both["r_div_second"]), change=points(both["effect"]),
         span=points_interval(both["effect_low"], both["effect_high"]),
-    )
+    )  # fmt: skip
 
 
 def causes_section(compared: ComparedRuns) -> None:
@@ -196,11 +193,9 @@ def causes_section(compared: ComparedRuns) -> None:
         "Lines are 95 % intervals. The share of disagreement among present pairs changed by {all} points: {both} from different "
         "verdicts, {new} because newly found pairs disagree more or less often than the others, and {lost} because "
         "lost pairs did.",
-        all=points(effect[IN_ALL], 2),
-        both=points(effect[BOTH], 2),
-        new=points(effect[REVEALED], 2),
+        all=points(effect[IN_ALL], 2), both=points(effect[BOTH], 2), new=points(effect[REVEALED], 2),
         lost=points(effect[LOST], 2),
-    )
+    )  # fmt: skip
     footer(table, "runs-change", compared.run, "runs_change")
 
 
@@ -210,10 +205,8 @@ def organ_section(compared: ComparedRuns) -> None:
     frame = load_two(runs, compared.first, compared.second)
     figure, named = changes_figure(compared.run, frame)
     chart(
-        figure,
-        f"changes_{compared.id}",
-        fill(compared.run, "Change of the four rates per {organ}, in points."),
-    )
+        figure, f"changes_{compared.id}", fill(compared.run, "Change of the four rates per {organ}, in points."),
+    )  # fmt: skip
     counts(
         compared.run,
         "Change in percentage points from {first} to {second}, on the pairs that both runs scored. A filled dot "

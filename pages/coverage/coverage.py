@@ -40,13 +40,9 @@ GROUPS = ("handbook", "topic", "organ")
 def open_by_name(run: Run, names: dict[str, str]) -> str | None:
     """A list of the handbooks, for who cannot click a chart."""
     chosen: str | None = st.selectbox(
-        say(run, "Open {a_handbook} (or click its row)"),
-        sorted(names, key=names.__getitem__),
-        index=None,
-        format_func=distinct_labels(names, names.__getitem__),
-        key="to_open",
-        placeholder=fill(run, "Choose {a_handbook}"),
-    )
+        say(run, "Open {a_handbook} (or click its row)"), sorted(names, key=names.__getitem__), index=None,
+        format_func=distinct_labels(names, names.__getitem__), key="to_open", placeholder=fill(run, "Choose {a_handbook}"),
+    )  # fmt: skip
     return chosen
 
 

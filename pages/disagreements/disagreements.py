@@ -43,11 +43,8 @@ CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
 LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
 SORTS = {
-    "significance": "{Significance}",
-    "label": "Label",
-    "handbooks": "Number of {handbooks}",
-    "release": "Release order",
-}
+    "significance": "{Significance}", "label": "Label", "handbooks": "Number of {handbooks}", "release": "Release order",
+}  # fmt: skip
 Pane = st.delta_generator.DeltaGenerator
 NO_MATCH = "No pair matches these filters. Remove a filter, or choose more labels."
 

@@ -38,13 +38,9 @@ def download_all(run: Run, filters: Filters, order: str, pairs: int) -> None:
             if pairs <= most:
                 name = file_name(run, "pairs").removesuffix(".csv") + suffix
                 download_button(
-                    title,
-                    partial(_content, run, filters, order, suffix),
-                    name,
-                    mime,
-                    f"pairs{suffix}",
+                    title, partial(_content, run, filters, order, suffix), name, mime, f"pairs{suffix}",
                     icon=":material/download:",
-                )
+                )  # fmt: skip
         if too_many:
             st.caption(say(run, TOO_MANY, n=f"{pairs:,}", kinds=" and ".join(too_many)))
 

@@ -50,12 +50,9 @@ def pick_study(run: Run) -> str | None:
         counts(run, "No study was sampled from this run, so there are no validation tables.")
         return None
     return pick_one(
-        "Include the validation tables of a study",
-        list(names),
-        "with_study",
-        default=next(iter(names)),
+        "Include the validation tables of a study", list(names), "with_study", default=next(iter(names)),
         format_func=lambda study_id: f"{names[study_id]} ({study_id})",
-    )
+    )  # fmt: skip
 
 
 def pick_other_run(run: Run) -> Run | None:
@@ -64,12 +61,8 @@ def pick_other_run(run: Run) -> Run | None:
     if not others:
         return None
     key = pick_one(
-        "Compare with another run",
-        list(others),
-        "against",
-        format_func=lambda key: run_label(others[key]),
-        placeholder="None",
-    )
+        "Compare with another run", list(others), "against", format_func=lambda key: run_label(others[key]), placeholder="None",
+    )  # fmt: skip
     return others[key] if key else None
 
 

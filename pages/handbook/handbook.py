@@ -176,11 +176,9 @@ def self_section(run: Run, handbook_id: str) -> None:
 def self_counts(row: pd.Series) -> str:
     """The counts of compared statements in one line: a template of `say`."""
     words = {
-        "compared": "compared ({disagreeing} of them disagree)",
-        "agreeing": "in the same words, not compared",
-        "unscored": "without a verdict",
-        "not_asked": "not asked about",
-    }
+        "compared": "compared ({disagreeing} of them disagree)", "agreeing": "in the same words, not compared",
+        "unscored": "without a verdict", "not_asked": "not asked about",
+    }  # fmt: skip
     numbers = {name: f"{row[name]:,}" for name in (*words, "disagreeing") if pd.notna(row[name])}
     parts = [f"{numbers[name]} {phrase.format(**numbers)}" for name, phrase in words.items() if name in numbers]
     return f"Pairs of passages that may be about one thing: {', '.join(parts)}. Pairs without a verdict may disagree."

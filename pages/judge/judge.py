@@ -177,10 +177,8 @@ def length_section(run: Run) -> None:
         "of the difference in length with disagreement, within {questions}, is **{rho}** (95 % interval {span}). "
         "Longer answers say more, so a trend is a "
         "reason to look closer, not proof of bias.",
-        n=f"{rho['of']:,}",
-        rho=coefficient(rho["value"]),
-        span=coefficient_interval(rho["value_low"], rho["value_high"]),
-    )
+        n=f"{rho['of']:,}", rho=coefficient(rho["value"]), span=coefficient_interval(rho["value_low"], rho["value_high"]),
+    )  # fmt: skip
     footer(frame, "judge-length", run, "judge_length")
 
 

@@ -72,12 +72,9 @@ def matrix_keys(
     """
     words = {number: texts["same"] if value == SELF else LABEL_WORDS[value] for number, value in enumerate(VALUES)}
     data = {
-        "names": list(map(isolated, names)),
-        "rows": _digits(cells),
-        "words": list(words.values()),
-        "opened": list(opened),
+        "names": list(map(isolated, names)), "rows": _digits(cells), "words": list(words.values()), "opened": list(opened),
         **texts,
-    }
+    }  # fmt: skip
     _keys(key=KEY, data=data, on_picked_change=partial(_picked, on_open, len(names)))
 
 

@@ -7,6 +7,7 @@ from math import comb
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
@@ -14,6 +15,7 @@ from audit.charts.style import handbook_names
 from audit.formatting import shortened
 from audit.metrics.disagreements import Filters
 from audit.metrics.position_groups import matrix, position_groups
+from audit.metrics.question_positions import QuestionPositions
 from audit.queries.answers_on import ABSENT, ANSWERED, NOT_ASKED, UNREAD, HandbookAnswer, answers_on
 from audit.queries.citations import citations
 from audit.queries.lookup import handbook_list
@@ -26,6 +28,7 @@ from pages._blinded.templates import rendered
 from pages._shared.found_states import errors_of, miss_sentence
 from pages._shared.judging_cost import cost_of_judging
 from pages._shared.loaders import load
+from pages._shared.my_handbook import my_handbook
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, linked_pair
 from pages._shared.pickers import asked_question, pick_question
@@ -45,10 +48,8 @@ PICK_TWO = "The positions above say who agrees. Choose any two {handbooks} to re
 
 CSS = Path(__file__).with_name("unlabelled.css")
 READ = {
-    Found.STATED: "Stated ({n})",
-    ANSWERED: "Answers ({n})",
-    Found.PERHAPS: "Perhaps: see these passages ({n})",
-}
+    Found.STATED: "Stated ({n})", ANSWERED: "Answers ({n})", Found.PERHAPS: "Perhaps: see these passages ({n})",
+}  # fmt: skip
 """State -> the heading above the words of the handbooks in it, in the order of the page."""
 LISTED = {
     Found.NOT_FOUND: "**Not found** ({n}), which does not prove that they are silent. Open one to see its nearest passages:",
@@ -61,6 +62,13 @@ SPLIT = {
     True: "Of {n} that should answer: {parts}. ",
     False: "Besides, {n} of another {organ} {verb} something on it.",
 }
+MINE = {
+    "answers": "Your {handbook}, {name}, says: {words}.",
+    "not addressed": "Your {handbook}, {name}, does not address this {question}.",
+    "unread": "The reply on your {handbook}, {name}, could not be read.",
+    "not asked": "Your {handbook}, {name}, was not asked this {question}.",
+}
+OTHER_WORDS = "its answer below, which holds none of these positions"
 NOT_COMPARED = "No model has compared these yet"
 COST = (
     "Which of them agree is not known. A judge would compare {pairs} on this {question}; on the whole run it would take {cost}."
@@ -135,6 +143,17 @@ def _address(run: Run, question_id: str, handbook_id: str) -> str:
     return f"answer?{urlencode({'run': run.key, 'question': question_id, 'handbook': handbook_id})}"
 
 
+def mine_line(run: Run, table: pd.DataFrame, found: QuestionPositions, names: dict[str, str]) -> None:
+    """What the reader's own handbook says here, or that it says nothing; nothing where none is chosen."""
+    mine = my_handbook(run, names)
+    state = table.set_index("handbook_id")["state"].get(mine) if mine else None
+    if mine is None or state not in MINE:
+        return
+    held = [one for one in found.positions if any(holder.handbook_id == mine for holder in one.holders)]
+    words = "; ".join(shortened(one.value or one.statement).rstrip(".") for one in held)
+    st.markdown(say(run, MINE[state], name=names[mine], words=words or OTHER_WORDS))
+
+
 with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     names = handbook_names(load(handbook_list, run))
     if not run.has_pairs:
@@ -148,6 +167,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     found = positions_on(run, question_id)
     with above:
         summary(run, question_id, found, names)
+        mine_line(run, table, found, names)
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:
             st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))

@@ -83,12 +83,9 @@ def _outcome(run: Run, job: Job) -> None:
         run,
         "Judged: **{judged}**. Unscored: **{unscored}**{reasons}. ABSENT without a call: **{prescreened}**. "
         "Not asked: **{not_asked}**.",
-        judged=f"{figures['judged']:,}",
-        unscored=f"{sum(unscored.values()):,}",
-        reasons=reasons,
-        prescreened=f"{figures['prescreened']:,}",
-        not_asked=f"{figures['not_asked']:,}",
-    )
+        judged=f"{figures['judged']:,}", unscored=f"{sum(unscored.values()):,}", reasons=reasons,
+        prescreened=f"{figures['prescreened']:,}", not_asked=f"{figures['not_asked']:,}",
+    )  # fmt: skip
 
 
 def _first_labels(new: Run) -> None:
@@ -111,12 +108,10 @@ def _changes(run: Run, new: Run, job: Job) -> None:
         transitions_figure(cells, "The old judge", "The new judge"), "moves", "The old label of each pair against its new label."
     )
     counts(
-        run,
-        "Framed: the same label twice. For the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
-        n=f"{kappa['of']:,}",
-        value=coefficient(kappa["value"]),
+        run, "Framed: the same label twice. For the {n} pairs that both labelled, kappa is **{value}** (95 % interval {span}).",
+        n=f"{kappa['of']:,}", value=coefficient(kappa["value"]),
         span=coefficient_interval(kappa["value_low"], kappa["value_high"]),
-    )
+    )  # fmt: skip
     if request_of(job).pairs == "file":  # a list of pairs, and neither a random sample nor all of them
         st.caption(SELECTED)
     footer(cells, "moves", run, "transitions", "run_agreement")
@@ -132,18 +127,13 @@ def _pair_table(run: Run, new: Run, names: dict[str, str]) -> None:
         return
     total = int(frame["total"].iloc[0])
     counts(
-        run,
-        "**{total}** {word}{cut}. Click a row to read both verdicts.",
-        total=f"{total:,}",
-        word=pairs(total),
+        run, "**{total}** {word}{cut}. Click a row to read both verdicts.", total=f"{total:,}", word=pairs(total),
         cut=f", the first {MAX_PAIRS_LISTED} listed" if total > MAX_PAIRS_LISTED else "",
-    )
+    )  # fmt: skip
     shown = frame.assign(
-        first=frame["first"].map(STATE_WORDS),
-        second=frame["second"].map(STATE_WORDS),
-        a=frame["handbook_a"].map(names),
+        first=frame["first"].map(STATE_WORDS), second=frame["second"].map(STATE_WORDS), a=frame["handbook_a"].map(names),
         b=frame["handbook_b"].map(names),
-    )
+    )  # fmt: skip
     picked = clicked_row(shown, f"rejudged_{subset}", HEADINGS, rows=8)
     footer(frame.drop(columns="total"), "rejudged", run, "rejudged")
     if picked is not None:

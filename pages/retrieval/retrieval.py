@@ -147,11 +147,9 @@ def missed(run: Run, names: dict[str, str], strategies: list[str]) -> None:
         counts(run, MISSED.empty)
         return
     counts(
-        run,
-        "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
-        n=f"{len(frame):,}",
-        cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
-    )
+        run, "**{n}** searches without a gold section among the first five results{cut}. Click one to open the answer.",
+        n=f"{len(frame):,}", cut=f"; {MAX_LISTED} are listed" if len(frame) > MAX_LISTED else "",
+    )  # fmt: skip
     listed = frame.assign(handbook=frame["handbook_id"].map(names)).head(MAX_LISTED)
     columns = MISSED.metric.table.pick(run, *MISSED.columns)
     linked_rows(

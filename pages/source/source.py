@@ -131,7 +131,7 @@ def card(run: Run, file: SourceFile, section: Section | None, chosen: Marked | N
     question_id = composed(st.query_params.get("question") or "")
     cited = load(citations, run, question_id=question_id).get(file.handbook_id, ()) if question_id else ()
     links = citation_links_html(run, question_id or "", file.handbook_id, cited, same_tab=True)
-    st.html(card_html(file.title, section, chosen, address, links))
+    st.html(card_html(file.title, section, chosen, number, address, links))
     if question_id:
         link("answer", "See the answer", run, icon=":material/find_in_page:", question=question_id, handbook=file.handbook_id)
 

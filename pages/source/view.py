@@ -70,9 +70,11 @@ def _boxes(page: SourcePage, marked: Marked) -> list[Box]:
     return statement_boxes(page, text[slice(*part)], text[: part[0]], text[part[1] :])
 
 
-def card_html(name: str, section: Section | None, chosen: Marked | None, address: Markup, links: Markup) -> Markup:
-    """What is cited: the handbook, the headings over it, the statement with its leads, and links."""
-    return rendered("source/card.html", name=name, section=section, chosen=chosen, address=address, links=links)
+def card_html(
+    name: str, section: Section | None, chosen: Marked | None, number: int | None, address: Markup, links: Markup
+) -> Markup:
+    """What is cited: the handbook, the headings over it, the page's number, the statement with its leads, and links."""
+    return rendered("source/card.html", name=name, section=section, chosen=chosen, page=number, address=address, links=links)
 
 
 def text_html(section: Section, chosen: Marked | None) -> Markup:

@@ -266,12 +266,9 @@ def sourced_answer_html(
     if answer is None or answer.state == NOT_ASKED:
         return Markup('<div class="faint">{}</div>').format(NO_ANSWER_HERE)
     return rendered(
-        "_shared/sourced_answer.html",
-        head=answer_head(answer)._replace(about=""),
-        text=shortened(answer.text or ""),
-        statements=statements if answer.state == ANSWERED else (),
-        names=names,
-    )
+        "_shared/sourced_answer.html", head=answer_head(answer)._replace(about=""), text=shortened(answer.text or ""),
+        statements=statements if answer.state == ANSWERED else (), names=names,
+    )  # fmt: skip
 
 
 with page("Sources", LEAD, without_pairs=LEAD) as run:

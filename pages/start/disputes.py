@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,8 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     """Who says what in one sentence, the two positions that most hold or the judge's own words, and how grave it is."""
     question_id = str(row["question_id"])
     found = positions_on(run, question_id)
-    lines = [(card_of(one, names, centers), who_holds(run, one, centers)) for one in found.positions[:POSITIONS]]
+    told_apart = {**centers, **on_several_sides(found.positions, names, centers)}
+    lines = [(card_of(one, names, centers), who_holds(run, one, told_apart)) for one in found.positions[:POSITIONS]]
     # Without values the quotes below say it
     is_short = all(position.value for position in found.positions)
     told = who_says_what(run, found, load(counts_on, run, question_id=question_id)) if is_short else ""
@@ -52,6 +54,20 @@ def _positions_html(run: Run, row: Mapping[Hashable, Any], centers: dict[str, st
     summary = _summary(run, row, len(found.positions))
     groups = dot_groups(found, names)
     return rendered("start/dispute.html", told=told, groups=groups, lines=lines, judged=judged, summary=summary, terms=terms(run))
+
+
+def on_several_sides(positions: Sequence[Position], names: Mapping[str, str], centers: Mapping[str, str]) -> dict[str, str]:
+    """The whole names of handbooks on another side than most of their center's, whose name alone would stand on both."""
+    sides: dict[str, Counter[int]] = {}
+    for side, position in enumerate(positions):
+        for holder in position.holders:
+            sides.setdefault(centers[holder.handbook_id], Counter())[side] += 1
+    return {
+        holder.handbook_id: names[holder.handbook_id]
+        for side, position in enumerate(positions)
+        for holder in position.holders
+        if sides[centers[holder.handbook_id]].most_common(1)[0][0] != side
+    }
 
 
 def who_holds(run: Run, position: Position, centers: Mapping[str, str]) -> str:

@@ -24,11 +24,9 @@ STATES = {
 }  # fmt: skip
 CLASSES = {RIGHT: "good", WRONG: "bad", INSUFFICIENT: "hold"}
 CALL_WORDS = {
-    DocumentCall.RELEVANT: "relevant",
-    DocumentCall.NOISE: "noise",
-    DocumentCall.FACTUAL: "correct",
+    DocumentCall.RELEVANT: "relevant", DocumentCall.NOISE: "noise", DocumentCall.FACTUAL: "correct",
     DocumentCall.WRONG: "in error",
-}
+}  # fmt: skip
 
 
 def question_html(item: StressItemView) -> Markup:

@@ -40,11 +40,9 @@ PUBLISHED = "Grey: the figures that MedRGB prints for the same set of questions,
 UNREADABLE_ONE = "1 reply, document or sub-question could not be read; it is not counted in any share."
 UNREADABLE = "{n} replies, documents or sub-questions could not be read; they are not counted in any share."
 TEST_WORDS: dict[str, str] = {
-    StressTest.STANDARD: "Standard",
-    StressTest.SUFFICIENCY: "Sufficiency",
-    StressTest.INTEGRATION: "Integration",
+    StressTest.STANDARD: "Standard", StressTest.SUFFICIENCY: "Sufficiency", StressTest.INTEGRATION: "Integration",
     StressTest.ROBUSTNESS: "Robustness",
-}
+}  # fmt: skip
 MEANINGS = {
     StressTest.STANDARD: "All documents belong to the {question}. The system chooses an option.",
     StressTest.SUFFICIENCY: (

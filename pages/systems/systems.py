@@ -226,14 +226,11 @@ def retrieval_section(run: Run, chosen: QuestionFilter) -> None:
         alt = f"The composite of each question's answer against its {MEASURE_TITLES[measure]}."
         chart(downstream_bubbles(shown, MEASURE_TITLES[measure]), "downstream", alt)
         counts(
-            run,
-            "{n} {questions}. Spearman's rho **{rho}** (95 % interval {rho_span}), Pearson's r **{r}** ({r_span}).",
-            n=f"{row['questions']:,}",
-            rho=coefficient(row["spearman"]),
-            r=coefficient(row["pearson"]),
+            run, "{n} {questions}. Spearman's rho **{rho}** (95 % interval {rho_span}), Pearson's r **{r}** ({r_span}).",
+            n=f"{row['questions']:,}", rho=coefficient(row["spearman"]), r=coefficient(row["pearson"]),
             rho_span=coefficient_interval(row["spearman_low"], row["spearman_high"]),
             r_span=coefficient_interval(row["pearson_low"], row["pearson_high"]),
-        )
+        )  # fmt: skip
     sections.listing(run, DOWNSTREAM, frame)
 
 

@@ -21,13 +21,14 @@ from audit.vocabulary import PRESENT_LABELS
 from pages._blinded.frame import escaped
 from pages._shared.loaders import load
 from pages._shared.page import page
-from pages._shared.pickers import pick_one
+from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.position_cards import position_cards, positions_on
 from pages._shared.theme_edits import FORM, edit_form, edit_list, show_result
 from pages._shared.themes import ThemeView, theme_names, themes_or_stop
 from pages._shared.widgets import chart, counts, footer, link, linked_rows, say, table, title_of
 
 LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who says what, and the pairs behind it."
+VIEWS = {"who": "Who says what", "pairs": "Pairs behind it", "words": "In the judge's words", "where": "Where"}
 ANSWERED = tuple(label.value for label in reversed(PRESENT_LABELS))
 MAX_LISTED = 12
 FIRST_SHOWN = 2  # questions with their positions, which take a tenth of a second each to find
@@ -126,21 +127,31 @@ def who_says_what(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
             st.markdown(say(run, "**{text}**", text=question.question_text))
             position_cards(run, positions_on(run, str(question.question_id)), names)
             link(
-                "question",
-                "See all {handbooks} on this question",
-                run,
-                icon=":material/grid_on:",
+                "question", "See all {handbooks} on this question", run, icon=":material/grid_on:",
                 question=str(question.question_id),
-            )
+            )  # fmt: skip
     if len(frame) > 1:
         counts(run, "The most disputed first, at most {n}.", n=MAX_QUESTIONS)
     footer(frame, "theme-questions", run, "theme_questions", "question_positions")
 
 
+def shown_labels(row: pd.Series) -> list[str]:
+    """Labels for Disagreements, which shows only disagreeing pairs by default: an empty list for a theme without any."""
+    return [] if row["disagreeing"] else list(ANSWERED)
+
+
+def who_and_how(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
+    """The positions on its questions, and how its pairs were labelled."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        who_says_what(run, taxonomy, theme_id)
+    with right:
+        st.header("How its pairs were labelled", anchor=False)
+        mix(run, taxonomy, theme_id)
+
+
 def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) -> None:
     """The most serious pairs; a click opens one on the page Disagreements, filtered by the theme."""
-    # Disagreements shows only disagreeing pairs by default, which would be an empty list for a theme without any.
-    labels = [] if row["disagreeing"] else list(ANSWERED)
     topics = load(theme_topics, run, taxonomy=taxonomy, theme_id=theme_id)["topic"]
     filters = Filters(labels=ANSWERED, divergence_topics=tuple(topics))
     frame = load(disagreements, run, filters=filters, limit=MAX_LISTED)
@@ -153,18 +164,15 @@ def pairs_behind(run: Run, taxonomy: Taxonomy, theme_id: str, row: pd.Series) ->
         run, "label", "significance", "divergence_topic", "question_text", "handbook_a", "handbook_b"
     )
     shown_columns = (*columns[:4], replace(columns[4], name="a"), replace(columns[5], name="b"))
-    here = {"theme": theme_id, "label": [str(label) for label in labels]}
+    here = {"theme": theme_id, "label": shown_labels(row)}
     linked_rows(
         run, with_names, f"behind_{theme_id}", shown_columns, "disagreements",
         lambda row: {**here, "question": row["question_id"], "a": row["handbook_a"], "b": row["handbook_b"]}, rows=8,
     )  # fmt: skip
     counts(
-        run,
-        "{shown_n} of {n} pairs, the most serious first. Click one to read both answers.",
-        shown_n=len(frame),
+        run, "{shown_n} of {n} pairs, the most serious first. Click one to read both answers.", shown_n=len(frame),
         n=f"{row['pairs']:,}",
-    )
-    link("disagreements", "See all its pairs on Disagreements", run, icon=":material/call_split:", theme=theme_id, label=labels)
+    )  # fmt: skip
 
 
 def mix(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
@@ -209,18 +217,12 @@ with page("Theme", LEAD) as run:
     if theme is not None or (theme_id == NO_THEME and taxonomy.no_theme):
         edit_form(run, view, theme)
     subthemes(run, taxonomy, theme_id)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        st.header("Who says what", anchor=False)
-        who_says_what(run, taxonomy, theme_id)
-    with right:
-        st.header("How its pairs were labelled", anchor=False)
-        mix(run, taxonomy, theme_id)
-    st.header("In the judge's words", anchor=False)
-    divergence_topics(run, taxonomy, theme_id)
-    st.header("Pairs behind it", anchor=False)
-    pairs_behind(run, taxonomy, theme_id, row)
-    st.header("Where", anchor=False)
-    where(run, taxonomy, theme_id)
+    labels = shown_labels(row)
+    link("disagreements", "See all its pairs on Disagreements", run, icon=":material/call_split:", theme=theme_id, label=labels)
+    shown = choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)
+    if shown == "pairs":
+        pairs_behind(run, taxonomy, theme_id, row)
+    else:
+        {"who": who_and_how, "words": divergence_topics, "where": where}[shown](run, taxonomy, theme_id)
     if theme is not None:
         edit_list(run, view, theme_id)

@@ -79,12 +79,9 @@ def summary(run: Run, frame: pd.DataFrame) -> None:
         run,
         "**{themes}** themes from {disagreeing} pairs that disagree. **{alone}** of these pairs ({share}) fit no theme, "
         "**{high}** of them of high {significance}; they are counted and listed last, as *no theme*.",
-        themes=f"{len(own):,}",
-        disagreeing=f"{disagreeing:,}",
-        alone=f"{alone:,}",
-        share=percent(alone / disagreeing if disagreeing else None),
-        high=f"{rest['high'].sum():,}",
-    )
+        themes=f"{len(own):,}", disagreeing=f"{disagreeing:,}", alone=f"{alone:,}",
+        share=percent(alone / disagreeing if disagreeing else None), high=f"{rest['high'].sum():,}",
+    )  # fmt: skip
     if len(own) and own.iloc[0]["high"]:
         first = own.iloc[0]
         st.markdown(say(run, GRAVEST, name=first["name"], high=f"{first['high']:,}", n=f"{first['disagreeing']:,}"))
@@ -104,10 +101,8 @@ def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
     named, groups = (part[part["theme_id"].map(is_theme)] for part in (frame, parents))
     chart(
-        theme_treemap(named, groups),
-        "areas",
-        "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
-    )
+        theme_treemap(named, groups), "areas", "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
+    )  # fmt: skip
     counts(
         run,
         "Area is the number of pairs; the darker, the higher their {significance} (low, medium, high). Click a group "
@@ -148,11 +143,9 @@ def search(run: Run, view: ThemeView, frame: pd.DataFrame) -> pd.DataFrame:
     hits = load(theme_search, run, taxonomy=view.taxonomy, words=words)
     matches = frame.merge(hits, on="theme_id")
     counts(
-        run,
-        "**{themes}** themes contain all of these words, in their name or in {topics} of the judge's phrases.",
-        themes=f"{len(matches):,}",
-        topics=f"{matches['found'].sum():,}",
-    )
+        run, "**{themes}** themes contain all of these words, in their name or in {topics} of the judge's phrases.",
+        themes=f"{len(matches):,}", topics=f"{matches['found'].sum():,}",
+    )  # fmt: skip
     return matches
 
 
@@ -182,13 +175,9 @@ def open_theme(run: Run, view: ThemeView, matches: pd.DataFrame) -> None:
     names = theme_names(view.taxonomy)
     ids = [theme_id for theme_id in matches["theme_id"] if theme_id in names]
     picked = st.selectbox(
-        "Open one theme: who says what",
-        ids,
-        index=None,
-        format_func=distinct_labels(ids, named_by(names)),
-        key="to_open",
+        "Open one theme: who says what", ids, index=None, format_func=distinct_labels(ids, named_by(names)), key="to_open",
         placeholder="Choose a theme",
-    )
+    )  # fmt: skip
     if picked:
         go_to("theme", run, theme=str(picked))
 

@@ -28,6 +28,7 @@ from pages._blinded.access import current_account
 from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
 from pages._shared import sections
+from pages._shared.disputed_share import disputed_share
 from pages._shared.found_states import errors_of
 from pages._shared.judge_sentences import chance_sentence, judge_sentence, reference_of
 from pages._shared.judge_story import checks_story
@@ -50,8 +51,9 @@ STILL_RATING = (
     "open it once the study is closed."
 )
 NOBODY = (
-    "Nobody has rated pairs of this run. So it is not known how far anybody agrees with the judge, nor "
-    "what the figures would be without its errors. An investigator can draw a sample on *Studies*; a release can bring ratings."
+    "Nobody has rated pairs of this run, so it is not known how far anybody agrees with the judge. Its errors in the figure "
+    "below are measured in another way or assumed, as it says. An investigator can draw a sample on *Studies*; a release can "
+    "bring ratings."
 )
 NO_DESIGN = "It is not stated how the rated pairs were drawn, so no figure of the whole run can be corrected by them."
 RATES = (
@@ -157,8 +159,7 @@ EXPLAINED = (
     "Each point of a line is a score: the lower the score that is accepted, the more answers are quoted, and the more other "
     "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
     "{questions} questions, {answered} of them answered in their document, to ten documents of US health institutes that the "
-    "thresholds were not chosen on. A language model wrote and graded the questions, not a clinician "
-    "(benchmarks/closest.md)."
+    "thresholds were not chosen on. A language model wrote and graded the questions, not a clinician."
 )
 
 
@@ -257,5 +258,6 @@ with page(TITLE, LEAD, unlabelled=UNLABELLED, headed=heading_of) as run:
     source = pick_source(sources) if sources else None
     if source is None:
         st.info(NOBODY)
+        disputed_share(run)
     drawn = views_of(run, source)
     drawn[choose("Show", tuple(drawn), "view", named_by(VIEWS), show_label=False)]()

@@ -229,9 +229,10 @@ class Recorder:
     def download_all(self, page: Page) -> None:
         if page.get_by_text(NO_SUCH_PAGE).count():
             page.keyboard.press("Escape")
-        for tab in page.get_by_role("tab", name="Download", exact=True).all():
-            tab.click()
-            settled(page)
+        for name in ("Download", "Every comparison"):
+            for tab in page.get_by_role("tab", name=name, exact=True).all():
+                tab.click()
+                settled(page)
         for folded in page.locator("summary:has-text('Every coefficient')").all():
             folded.click()
             settled(page)

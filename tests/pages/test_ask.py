@@ -329,7 +329,9 @@ def test_only_those_who_may_have_pairs_judged_can_keep_a_question(
 def test_a_run_without_texts_says_what_it_lacks_and_the_menu_leaves_the_page_out(
     run: Run, load_texts: LoadTexts, open_page: Open
 ) -> None:
-    assert "This run does not have the texts of its handbooks" in text_on(open_page("ask", run=run.key))
+    at = open_page("ask", run=run.key, ask="q1")
+    assert "This run does not have the texts of its handbooks" in text_on(at)
+    assert "What about q1?" in html_on(at)  # its own questions are offered instead
     assert not is_listed(BROWSING["ask"], run)
     assert is_listed(BROWSING["ask"], load_texts(run_id="texts"))
 

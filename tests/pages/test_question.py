@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from markupsafe import Markup
 from streamlit.testing.v1 import AppTest
 
 from audit.metrics.question_positions import Holder, Position, QuestionPositions
+from audit.text.sentences import SentenceSpan
 from pages._blinded.templates import rendered
 from pages._shared.position_cards import card_of, different_positions, dot_groups, most_differing, quoted_from
+from pages._shared.side_by_side import _with_sentence_html
 from pages.question.label_matrix import KEY, _picked
+from pages.start.disputes import on_several_sides
 from tests.pages.conftest import words_on
 from tests.pages.test_disagreements import html_on
 from tests.support.loading import load
@@ -41,6 +45,26 @@ def test_the_question_is_the_heading_and_its_first_sentence_says_who_says_what(s
     html = html_on(at)
     assert "2 of 3 handbooks (at least 1 surely) say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
     assert html.index('class="who"') < html.index('class="positions"')
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [("a", "says: 3 months."), ("b", "says: Handbook b on q1."), ("d", "does not address this question.")],
+)
+def test_what_the_readers_own_handbook_says_is_said_and_that_it_says_nothing(sorted_run, open_page, mine, words):
+    assert f"Your handbook, center {mine}, {words}" in words_on(open_page("question", question="q1", mine=mine))
+    assert "Your handbook" not in words_on(open_page("question", question="q1"))
+
+
+@pytest.mark.parametrize(("start", "folds"), [(0, 1), (700, 2), (1380, 1)])
+def test_of_a_long_answer_what_is_near_to_the_marked_sentence_is_in_sight(start, folds):
+    text = "many words " * 127
+    html = _with_sentence_html(text, SentenceSpan(start, start + 10))
+    assert html.count("<details") == folds
+    assert (
+        Markup(html).striptags().replace("The beginning of the answer", "").replace("The rest of the answer", "") == text.strip()
+    )
+    assert "<details" not in _with_sentence_html(text[:800], SentenceSpan(0, 10))
 
 
 def test_where_no_position_is_certain_the_judge_s_words_stand_alone(run, open_page):
@@ -178,6 +202,12 @@ def test_a_dot_stands_for_each_handbook_in_the_first_of_its_positions(sorted_run
     assert strip.count('<i data-name="&lt;b&gt;') == 5
     assert 'aria-label="One dot for each code: 3 a b c, 1 d, 1 something else"' in strip
     assert dot_groups(QuestionPositions(others=tuple(Holder(one, "", 0, 0) for one in "abcd")), dict.fromkeys("abcd", "")) == []
+
+
+def test_a_handbook_on_another_side_than_most_of_its_center_has_its_whole_name():
+    centers = {"a": "Alder", "b": "Alder", "c": "Birch", "d": "Alder"}
+    sides = [Position("", words, None, tuple(Holder(one, "", 0, 0) for one in ids)) for words, ids in (("3", "abc"), ("6", "d"))]
+    assert on_several_sides(sides, {one: f"heart {one}" for one in centers}, centers) == {"d": "heart d"}
 
 
 def test_who_holds_a_position_is_said_by_center_where_several_of_one_do():

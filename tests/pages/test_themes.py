@@ -160,10 +160,10 @@ def test_a_theme_shows_its_words_its_position_groups_and_its_pairs(themed, open_
     assert "salt, sodium" in words
     assert "2** pairs with 1 phrase of the judge, on 2 questions" in words
     assert "100.0 % of all disagreement" in words
-    tables = [table.value for table in lists(at)]
-    assert list(tables[0]["topic"]) == ["topic of ab"]
-    assert list(tables[1]["label"]) == ["divergent", "contradictory"]
-    assert list(tables[2]["name"]) == ["general", "kidney"]
+    views = [lists(open_page("theme", theme="t1", view=view))[0].value for view in ("words", "pairs", "where")]
+    assert list(views[0]["topic"]) == ["topic of ab"]
+    assert list(views[1]["label"]) == ["divergent", "contradictory"]
+    assert list(views[2]["name"]) == ["general", "kidney"]
 
 
 def test_a_parent_counts_and_lists_the_themes_below_it(themed, open_page):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -122,7 +122,6 @@ def lead_sentences(shown: ShownStudy, by: str) -> None:
 
 def judge_section(shown: ShownStudy, by: str) -> None:
     """Precision and recall of each label by one reference standard, and the matrix behind them."""
-    st.header("The judge, label by label", anchor=False)
     rows = label_rows(shown.report, shown.ratings, by)
     if rows.empty:
         st.markdown(escaped(f"No item has both a label by {shown.name(by)} and a verdict of the judge yet."))
@@ -236,7 +235,6 @@ def shown_study(study_id: str) -> ShownStudy:
 
 def any_two(shown: ShownStudy) -> None:
     """All figures of one comparison."""
-    st.header("Every comparison", anchor=False)
     report, study_id = shown.report, shown.study.study_id
     comparison, scope = pick_comparison(report, dict(shown.names))
     rows = rows_of(report.figures, comparison, scope)
@@ -270,17 +268,29 @@ def figures(study_id: str) -> None:
     st.caption(escaped(f"{capitalised(counts)}. State: {study.state}."))
     st.caption(escaped(looked_at(study_id, shown.ratings)))
     st.caption(escaped(blinding_words(label_store(), study_id)))
-    if by:
-        judge_section(shown, by)
-    elif study.scheme is PAIRS:
+    if study.scheme is PAIRS and not by:
         st.info(JUDGE_HIDDEN)
-    any_two(shown)
-    if study.scheme is HEAD_TO_HEAD and judge_is_shown(study, require_role(Role.PI, Role.ADJUDICATOR)):
-        st.header(COUPLES_TABLE.title, anchor=False)
-        preference_tables(label_store(), study_id)
-    intra_rater(report)
-    marked_sentences(label_store(), study.study_id)
-    effort(report, names)
+    views = views_of(shown, by)
+    for tab, draw in zip(st.tabs(list(views), key=f"tabs_{study_id}", on_change="rerun"), views.values(), strict=True):
+        if tab.open:  # a closed one is neither computed nor sent
+            with tab:
+                draw()
+
+
+def views_of(shown: ShownStudy, by: str) -> dict[str, Callable[[], object]]:
+    """What each tab draws, by its title."""
+    study_id, names = shown.study.study_id, dict(shown.names)
+    judged = {"The judge, label by label": lambda: judge_section(shown, by)} if by else {}
+    preferred = shown.study.scheme is HEAD_TO_HEAD and judge_is_shown(shown.study, require_role(Role.PI, Role.ADJUDICATOR))
+    couples = {COUPLES_TABLE.title: lambda: preference_tables(label_store(), study_id)} if preferred else {}
+    return {**judged, "Every comparison": lambda: any_two(shown), **couples, "Repeats, marks, time": lambda: raters(shown, names)}
+
+
+def raters(shown: ShownStudy, names: dict[str, str]) -> None:
+    """Annotators with themselves, the sentences that they marked, and their time."""
+    intra_rater(shown.report)
+    marked_sentences(label_store(), shown.study.study_id)
+    effort(shown.report, names)
 
 
 def marked_sentences(store: LabelStore, study_id: str) -> None:
