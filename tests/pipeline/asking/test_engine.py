@@ -127,6 +127,14 @@ def test_words_that_no_handbook_has_do_not_show_that_one_is_silent(handbooks: Ru
     assert books[0].passages, "the nearest are offered"
 
 
+def test_a_word_that_no_handbook_has_hides_nothing_that_is_close_to_the_others(handbooks: RunHandbooks) -> None:
+    known, asked = (handbooks.ask(question).by_state() for question in ("Lifting?", "Lifting groovy?"))
+    assert Found.PERHAPS in asked
+    assert Found.STATED not in asked
+    close = {book.handbook_id for state in (Found.STATED, Found.PERHAPS) for book in known.get(state, ())}
+    assert {book.handbook_id for book in asked[Found.PERHAPS]} == close
+
+
 def test_of_a_question_in_another_language_nothing_is_claimed(handbooks: RunHandbooks) -> None:
     (books,) = handbooks.ask("Wie lange darf ich nach der Operation nichts Schweres heben und tragen?").by_state().values()
     assert {book.found for book in books} == {None}
