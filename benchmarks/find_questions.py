@@ -2,11 +2,12 @@
 
     python -m benchmarks.find_questions --data-dir DIR [--encoder MODEL] [--only RUN ...] [--part PART ...] [--list]
 
-The 300 paraphrases of tests/queries/paraphrases.csv, 20 of each part to each of demo, NIH institutes and tenancy, which DIR has
-as loaded runs. Settings were chosen on parts `tuned`, `fresh` and `newest`; `later` was looked at afterwards; nothing was ever
-changed for `last`. A paraphrase is found where one of its questions is among the first three of the list that Ask shows; typed
-back, a question is found where it comes first. `words`: the words of questions alone, as the box has them at once; static vectors
-and a sentence model compare meaning as well, and the words of the run's answers.
+The 360 paraphrases of tests/queries/paraphrases.csv, 20 of each part to each of demo, NIH institutes and tenancy, which DIR has
+as loaded runs. Settings were chosen on parts `tuned`, `fresh`, `newest` and `later`; nothing was ever changed for `last`, and
+`unseen` was written before the last change and run once after it. A paraphrase is found where one of its questions is among the
+first three of the list that Ask shows; typed back, a question is found where it comes first. `words`: the words of questions
+alone, as the box has them at once; static vectors and a sentence model compare meaning as well, and the words of the run's
+answers.
 """
 
 from __future__ import annotations

@@ -6,13 +6,15 @@ share more words there ("cigarettes") than in the questions ("smoking").
 
 from __future__ import annotations
 
+from collections import Counter
+from math import log
 from pathlib import Path
 
 import numpy as np
 
 from audit.atomic_io import atomic_file
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.embedding.static import static_encoder
+from audit.pipeline.embedding.static import weighted_vectors
 from audit.pipeline.embedding.vectors import Vectors, no_progress
 from audit.pipeline.retrieval.bm25 import Bm25, tokens
 from audit.pipeline.stages.build_cache import code_digest, digest_of
@@ -23,9 +25,10 @@ from audit.text.statements import statements
 COUNT = 7
 LEAST = 0.25
 """The score from which a question is listed: a list claims nothing, and of what is left out nobody learns."""
-# What the words of the question, and a unit of BM25 over its answers, count beside the cosine. Chosen on parts `tuned`, `fresh`
-# and `newest` of tests/queries/paraphrases.csv, where half or double changes three; part `later` was not used.
-BY_MODEL, BY_STATIC = (0.25, 0.05), (1.0, 0.1)
+# What the words of the question, and a unit of BM25 over its answers, count beside the cosine. Chosen on parts `tuned` to `later`
+# of tests/queries/paraphrases.csv, where half or double changes three of 240.
+BY_MODEL, BY_STATIC = (0.25, 0.05), (0.8, 0.1)
+STOP_WEIGHT = 0.15  # of a word such as "how", where one that no question has weighs 1
 FEW_ANSWERS = 3_000
 """So many are read in a second or two, while somebody types; more beforehand."""
 ANSWERS = "select question, answer from answers where answer is not null and absent is false order by question, handbook"
@@ -44,7 +47,9 @@ class RunQuestions:
         self._texts = [entry.name for entry in self._entries]
         self._model, self._folder = encoder, folder
         self._answers: Bm25 | None = None
-        self._encoder, self._vectors = static_encoder(), static_encoder().encode(self._texts, no_progress)
+        self._asked = Counter(stem for text in self._texts for stem in set(tokens(text)))
+        self._vectors: Vectors = np.zeros((0, 0), dtype=np.float32)
+        self._vectors_by: object = None
 
     @property
     def is_prepared(self) -> bool:
@@ -81,15 +86,24 @@ class RunQuestions:
 
     def near(self, typed: str) -> list[str]:
         """Ids of at most COUNT questions, the nearest first; a text that is typed unfinished counts as it is."""
-        if self._model and self._encoder is not self._model and self.is_prepared:
-            self._encoder, self._vectors = self._model, np.load(self._file(self._model), allow_pickle=False)
         if self._answers is None and (self._has_few_answers or self._answers_file.is_file()):
             self._answers = self._answer_words()
-        of_words, of_answers = BY_MODEL if self._encoder is self._model else BY_STATIC
-        scores = np.asarray(self._vectors @ self._encoder.encode([typed], no_progress)[0], dtype=np.float64)
+        model = self._model if self._model and self.is_prepared else None
+        if self._vectors_by != (model, self._answers):
+            self._vectors_by = model, self._answers
+            self._vectors = np.load(self._file(model)) if model else weighted_vectors(self._texts, self._weight)
+        of_words, of_answers = BY_MODEL if model else BY_STATIC
+        asked = model.encode([typed], no_progress) if model else weighted_vectors([typed], self._weight)
+        scores = np.asarray(self._vectors @ asked[0], dtype=np.float64)
         for number, score in self._words.scores(typed, unfinished=True).items():
-            scores[number] += of_words * score
+            scores[number] += of_words * score + (score > 0.999)  # typed whole, it comes first
         if self._answers:
             scores += of_answers * self._answers.scores(dict.fromkeys(tokens(typed), 1.0))
         best = np.argsort(-scores, kind="stable")[:COUNT]
         return [self._entries[number].value for number in best if scores[number] >= LEAST]
+
+    def _weight(self, word: str) -> float:
+        """The more, the fewer questions or answers to them have it."""
+        size, answers = len(self._texts), self._answers
+        having = [max(self._asked[stem], answers.document_frequency(stem) if answers else 0, 1) for stem in tokens(word)]
+        return log(1 + size / min(having)) if having else STOP_WEIGHT * log(1 + size)

@@ -70,18 +70,9 @@ def judge_options(parser: argparse.ArgumentParser) -> None:
         help=f"with --protocol evidence: only some of {', '.join(JUDGED_MEASURES)} (default: all)",
     )
     parser.add_argument("--systems", nargs="+", default=[], metavar="ID", help="judge only these systems' answers (default: all)")
-    parser.add_argument(
-        "--refusals",
-        choices=(JUDGE, LEAVE_OUT),
-        default=JUDGE,
-        help="refusals: judge them like answers, or leave them out (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--references",
-        choices=(JUDGE, LEAVE_OUT),
-        default=JUDGE,
-        help="reference answers: judge them, or leave them out (default: %(default)s)",
-    )
+    for name, what in (("refusals", "refusals: judge them like answers"), ("references", "reference answers: judge them")):
+        meaning = f"{what}, or leave them out (default: %(default)s)"
+        parser.add_argument(f"--{name}", choices=(JUDGE, LEAVE_OUT), default=JUDGE, help=meaning)
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N answers")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="folder with your own prompts, such as criteria.md")
     add_call_options(parser, "evaluations")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -17,7 +17,8 @@ import numpy as np
 
 from audit.atomic_io import sha256_of
 from audit.pipeline.embedding.encoders import Encoder
-from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress
+from audit.pipeline.embedding.vectors import Progress, Vectors, no_progress, unit_rows
+from audit.text.word_match import words_of
 
 FILE = Path(__file__).with_name("static_minilm.npz")
 NAME = "static vectors of MiniLM"
@@ -41,8 +42,15 @@ def _encode(phrases: Sequence[str], _progress: Progress = no_progress) -> Vector
         if any(_pieces(word) for word in words if word.isalpha()):
             pieces = [piece for word in words for piece in _pieces(word)]
             vectors[number] = scales[pieces] @ rows[pieces].astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+    return unit_rows(vectors)
+
+
+def weighted_vectors(phrases: Sequence[str], weight: Callable[[str], float]) -> Vectors:
+    """One vector a phrase, of length 1 or 0: the sum of its words' vectors, each of length 1 times the word's weight."""
+    words = [words_of(phrase) for phrase in phrases]
+    known = {word: row for row, word in enumerate(dict.fromkeys(word for own in words for word in own))}
+    rows = _encode(list(known)) * np.array([[weight(word)] for word in known], dtype=np.float32).reshape(-1, 1)
+    return unit_rows(np.stack([rows[[known[word] for word in own]].sum(axis=0) for own in words]))
 
 
 def _plain(text: str) -> str:

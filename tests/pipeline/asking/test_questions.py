@@ -40,6 +40,7 @@ def test_static_vectors_compare_until_the_model_has_read_the_questions(run: Run,
     assert not questions.is_prepared
     assert questions.near("what about q1") == ["q1", "q2"]
     assert questions.near("") == []
+    assert questions.near("q2")[0] == "q2", "typed whole"
     questions.prepare()
     assert questions.near("behind the wheel") == ["q2"], "no word of it is in the run"
     READ.clear()

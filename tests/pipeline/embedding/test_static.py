@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.pipeline.embedding.static import static_encoder
+from audit.pipeline.embedding.static import static_encoder, weighted_vectors
 from audit.pipeline.embedding.vectors import no_progress
 
 
@@ -21,3 +21,11 @@ def test_an_unknown_word_is_read_in_pieces_and_an_unknown_sign_is_left_out() -> 
     assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-5)
     assert np.abs(vectors[2]).sum() == 0
     assert vectors[3] == pytest.approx(vectors[4])
+
+
+def test_a_word_counts_by_its_weight_and_one_of_weight_0_not_at_all() -> None:
+    weights = {"fever": 3.0, "what": 0.0, "parking": 1.0}
+    vectors = weighted_vectors(["What fever?", "fever", "fever parking", "what", "parking"], weights.__getitem__)
+    assert vectors[0] == pytest.approx(vectors[1])
+    assert np.abs(vectors[3]).sum() == 0
+    assert vectors[2] @ vectors[1] > vectors[2] @ vectors[4] + 0.2
