@@ -26,7 +26,7 @@ def state_bars(table: pd.DataFrame, opens: str = "name") -> Figure:
     """
     figure = go.Figure([_bars(table, state, opens) for state in STATES])
     names = [f"{name}  <b>{row['stated']:,}</b> of {row['asked']:,}" for name, row in _named(table)]
-    figure.update_xaxes(range=[0, 1.05], gridcolor="#e4e7eb", tickangle=0, **percent_ticks([0, 0.5, 1]))
+    figure.update_xaxes(range=[0, 1.01], gridcolor="#e4e7eb", tickangle=0, **percent_ticks([0, 0.5, 1]))
     figure.update_yaxes(**axis_of_names(names), range=[len(table) - 0.5, -0.5], showgrid=False, ticklabelstandoff=6)
     legend = {"traceorder": "normal", "itemclick": False, "itemdoubleclick": False}
     return styled(figure, HEAD + ROW_HEIGHT * len(table), barmode="stack", bargap=0.25, legend=legend)

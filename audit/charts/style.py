@@ -136,7 +136,7 @@ def styled(figure: go.Figure, height: int, xaxes: Axes | None = None, yaxes: Axe
     common: dict[str, object] = {
         "height": height,
         "font": {"family": FONT, "size": 14, "color": INK},
-        "margin": {"l": 8, "r": 8, "t": 36, "b": 8},
+        "margin": {"l": 8, "r": 24, "t": 36, "b": 8},  # right: half of the last text of a scale, which is hidden where it is cut
         # Transparent, so the page's own background shows in light and dark mode.
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

@@ -11,7 +11,7 @@ from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
 from audit.terms import INTENDED_USE, display_name, terms
 from pages._shared.loaders import load
-from pages._shared.page import page
+from pages._shared.page import OF_SYSTEMS, page
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Who was asked what, how the answers were compared, and whether all records were loaded."
@@ -45,7 +45,7 @@ def what_it_is(run: Run, size: RunCounts) -> None:
     stated = [(words, run.manifest[key]) for key, words in FACTS.items() if run.manifest.get(key)]
     stated.append(("Run", run.key))
     st.markdown("  \n".join(say(run, f"**{word}**: {{value}}", value=value) for word, value in stated))
-    st.markdown(say(run, f"**Intended use**: {INTENDED_USE}"))
+    st.markdown(say(run, f"**Intended use**: {INTENDED_USE if run.has_handbooks else OF_SYSTEMS}"))
 
 
 SEARCHED = (

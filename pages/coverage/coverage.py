@@ -24,7 +24,6 @@ from pages._shared.pickers import choose, pick_many
 from pages._shared.widgets import clicked_point, counts, figure_frame, go_to, linked_rows, say, title_of
 
 LEAD = "How much each {handbook} leaves out of what it should answer. Click a row to open the {handbook}."
-UNLABELLED = "What a search found in each {handbook}: stated, perhaps, or not found. Click a bar to open what is behind it."
 ALT = "Percentage of questions not addressed, per {handbook} and {organ} of the question."
 ORDER_LABELS = {"organ": "{organ}", "absence": "not addressed", "center": "{center}", "name": "name"}
 ABOUT_CELLS = (
@@ -106,7 +105,7 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-with page("Coverage", LEAD, unlabelled=UNLABELLED) as run:
+with page("Coverage", LEAD, unlabelled=LEAD) as run:
     overall = load(handbooks, run, scope=MATCHING)
     if errors_of(run).searched:
         in_three_states(run, handbook_names(overall))

@@ -82,7 +82,7 @@ def unlabelled_question(run: Run, names: dict[str, str]) -> None:
     st.markdown(_summary(run, answers))
     st.header(NOT_COMPARED, anchor=False)
     couples = comb(sum(one.state in READ for one in answers), 2)
-    cost_of_judging(run, COST, pairs="1 pair" if couples == 1 else f"{couples:,} pairs")
+    cost_of_judging(run, COST, pairs="no pair" if couples == 0 else "1 pair" if couples == 1 else f"{couples:,} pairs")
     st.html(CSS)
     for state, heading in READ.items():
         if own := [one for one in answers if one.state == state]:

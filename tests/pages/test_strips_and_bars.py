@@ -35,6 +35,7 @@ def test_a_handbook_not_asked_about_an_organ_has_no_bar():
     assert html.count('class="share" style="width: 25.0%"') == 1
     assert html.count('class="tick" style="left: 50.0%"') == 2
     assert 'aria-label="not asked; others: 50 %"' in html
+    assert "others" not in rendered("handbook/profile.html", rows=[("kidney", "1 of 4", 0.25, None)], peers="others")
 
 
 def test_the_dots_of_a_question_are_its_handbooks_each_in_the_first_of_its_positions(monkeypatch, run):

@@ -151,6 +151,9 @@ def test_a_run_of_one_handbook_has_its_answers_and_opens(page, tmp_path, data_di
     assert not at.error
     assert (run.has_pairs, run.has_answers) == (False, True)
     assert "2 handbooks" not in words_on(at) + html_on(at)
+    assert "0 calls" not in words_on(at)
+    if page in ("start", "question"):
+        assert "No question has answers from two handbooks, so there is nothing to compare." in words_on(at)
     if page == "question":
         assert at.title[0].value.replace("\\", "") == "What about q1?"
         assert "Handbook a on q1" in html_on(at)
