@@ -111,11 +111,11 @@ def least_confirmed_sentence(ratings: Ratings, by: str) -> str:
 
 
 def confirmed_words(calls: ConfirmedCalls) -> str:
-    """`26 of 40 (69 %, 95 % interval 60 to 77 %; divided on 5, which count in parts)`."""
-    divided = f"; divided on {calls.divided:,}, which count in parts" if calls.divided else ""
+    """`25 of 40, divided on 5, which count in parts (69 %, 95 % interval 60 to 77 %)`."""
+    divided = f", divided on {calls.divided:,}, which count in parts" if calls.divided else ""
     value, low, high = map(float, calls.share)
     share = share_words({"value": value, "low": low, "high": high})
-    return f"{calls.confirmed:,} of {calls.rated:,} ({share}{divided})"
+    return f"{calls.confirmed:,} of {calls.rated:,}{divided} ({share})"
 
 
 def _verdict(corrected: pd.Series, judge: float) -> str:
