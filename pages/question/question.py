@@ -47,9 +47,7 @@ PICK_TWO = "The positions above say who agrees. Choose any two {handbooks} to re
 
 
 CSS = Path(__file__).with_name("unlabelled.css")
-READ = {
-    Found.STATED: "Stated ({n})", ANSWERED: "Answers ({n})", Found.PERHAPS: "Perhaps: see these passages ({n})",
-}  # fmt: skip
+READ = {Found.STATED: "Stated ({n})", ANSWERED: "Answers ({n})", Found.PERHAPS: "Perhaps: see these passages ({n})"}
 """State -> the heading above the words of the handbooks in it, in the order of the page."""
 LISTED = {
     Found.NOT_FOUND: "**Not found** ({n}), which does not prove that they are silent. Open one to see its nearest passages:",
@@ -58,10 +56,7 @@ LISTED = {
     NOT_ASKED: "**Not asked** ({n}):",
 }
 """State -> the line above the names of the handbooks in it."""
-SPLIT = {
-    True: "Of {n} that should answer: {parts}. ",
-    False: "Besides, {n} of another {organ} {verb} something on it.",
-}
+SPLIT = {True: "Of {n} that should answer: {parts}. ", False: "Besides, {n} of another {organ} {verb} something on it."}
 MINE = {
     "answers": "Your {handbook}, {name}, says: {words}.",
     "not addressed": "Your {handbook}, {name}, does not address this {question}.",
