@@ -51,7 +51,7 @@ METHODS = {
     "labels": "The judge's labels propose which {handbooks} agree; only those whose own sentence states a position are "
     "named under it. Every quote is word for word from an answer.",
     "judge": "Found by a model; every quote is word for word from an answer.",
-    "release": "As the release has them; every quote is word for word from an answer.",
+    "release": "As the run has them; every quote is word for word from an answer.",
 }
 CERTAIN = (
     "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "

@@ -40,7 +40,7 @@ from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, link, say, title_of
 
 LABELS = "In {disagreeing} of the {present} pairs in which the judge sees two answers, it finds that they disagree{unscored}."
-NO_ANSWERS = "This release came without answers."
+NO_ANSWERS = "This run came without answers."
 NO_POSITION, NOT_SORTED = "Nothing on this", "Not sorted by position"
 SIDES = ("a", "b")
 
