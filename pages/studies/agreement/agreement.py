@@ -90,8 +90,8 @@ LEAD = (
     "kappa; choices between two systems have no order, so there it is the plain one."
 )
 JUDGE_HIDDEN = (
-    "Adjudicators decide without the judge, so these figures exclude it. Agreement with the judge appears here when every "
-    "dispute is decided."
+    "Adjudicators decide without the judge. Figures with it, and the items behind a cell, appear here when every dispute is "
+    "decided."
 )
 MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
 REFRESH_S = 5
@@ -228,9 +228,10 @@ def shown_study(study_id: str) -> ShownStudy:
     """The study as this visitor may see it. Raises AuditError where that is nothing."""
     # Checked in each refresh: a fragment runs without the page around it, and the session may have ended.
     account, study = require_role(Role.PI, Role.ADJUDICATOR), find_study(label_store(), study_id)
-    judged = judge_is_shown(study, account) and study.scheme is PAIRS
+    is_pi, opened = account.role is Role.PI, judge_is_shown(study, account)
     names = {MAJORITY: "the majority", GOLD: "gold", **rater_names(study_id)}
-    return ShownStudy(study, current_ratings(study_id), current_report(study_id, judged=judged), names, judged)
+    report = current_report(study_id, judged=opened)
+    return ShownStudy(study, current_ratings(study_id), report, names, opened and study.scheme is PAIRS, opened, is_pi)
 
 
 def any_two(shown: ShownStudy) -> None:
@@ -268,7 +269,7 @@ def figures(study_id: str) -> None:
     st.caption(escaped(f"{capitalised(counts)}. State: {study.state}."))
     st.caption(escaped(looked_at(study_id, shown.ratings)))
     st.caption(escaped(blinding_words(label_store(), study_id)))
-    if study.scheme is PAIRS and not by:
+    if not shown.opened:
         st.info(JUDGE_HIDDEN)
     views = views_of(shown, by)
     for tab, draw in zip(st.tabs(list(views), key=f"tabs_{study_id}", on_change="rerun"), views.values(), strict=True):
@@ -281,7 +282,7 @@ def views_of(shown: ShownStudy, by: str) -> dict[str, Callable[[], object]]:
     """What each tab draws, by its title."""
     study_id, names = shown.study.study_id, dict(shown.names)
     judged = {"The judge, label by label": lambda: judge_section(shown, by)} if by else {}
-    preferred = shown.study.scheme is HEAD_TO_HEAD and judge_is_shown(shown.study, require_role(Role.PI, Role.ADJUDICATOR))
+    preferred = shown.study.scheme is HEAD_TO_HEAD and shown.named
     couples = {COUPLES_TABLE.title: lambda: preference_tables(label_store(), study_id)} if preferred else {}
     return {**judged, "Every comparison": lambda: any_two(shown), **couples, "Repeats, marks, time": lambda: raters(shown, names)}
 
@@ -354,6 +355,8 @@ class ShownStudy:
 
     names   rater -> its name for a reader
     judged  whether this visitor may read the judge's verdict on an item
+    opened  whether this visitor may read items: an adjudicator does when every dispute is decided
+    named   whether this visitor may read whose answers they are
     """
 
     study: Study
@@ -361,6 +364,8 @@ class ShownStudy:
     report: AgreementReport
     names: Mapping[str, str]
     judged: bool
+    opened: bool
+    named: bool
 
     def name(self, rater: str) -> str:
         """A rater's name for a reader."""
@@ -382,14 +387,17 @@ def study_matrix(shown: ShownStudy, comparison: Comparison, scope: str = SAMPLE)
     if shown.report.scheme is HEAD_TO_HEAD:
         st.caption(SIDES_TURNED)
     figure = confusion_figure(counts, words, *titles, UNITS[scope])
-    clicked = clicked_point(figure, "_".join(("matrix", *comparison, scope)), alt)
-    st.caption(escaped(f"Rows: {titles[0]}. Columns: {titles[1]}. Cells: {UNITS[scope]}. Click a cell to read its items."))
-    if clicked:
+    key = "_".join(("matrix", *comparison, scope))
+    clicked = clicked_point(figure, key, alt)
+    st.caption(escaped(f"Rows: {titles[0]}. Columns: {titles[1]}. Cells: {UNITS[scope]}."))
+    if shown.opened:
+        st.container(key=f"screen_{key}").caption("Click a cell to read its items.")
+    if clicked and shown.opened:
         row, _, column = str(clicked).partition("\t")
         if items := items_of(shown.ratings, comparison, (row, column)):
             heading = f"{titles[0]}: {words[row]}. {titles[1]}: {words[column]}. {len(items):,} items."
             st.markdown(f"**{escaped(heading)}**")
-            show_items(shown.study, items, judged=shown.judged)
+            show_items(shown, items)
 
 
 def items_of(ratings: Ratings, comparison: Comparison, labels: tuple[str, str]) -> list[str]:
@@ -399,20 +407,21 @@ def items_of(ratings: Ratings, comparison: Comparison, labels: tuple[str, str]) 
     return [str(item) for item in ratings.items[own.labelled_by_both & (own.rows == row) & (own.columns == column)]]
 
 
-def show_items(study: Study, items: list[str], *, judged: bool) -> None:
+def show_items(shown: ShownStudy, items: list[str]) -> None:
     """These items, one at a time: question, both answers, everybody's label."""
     number = st.pagination(len(items), key="cell_item") if len(items) > 1 else 1
     item_id = items[min(number, len(items)) - 1]
-    rows = [row for row in assignment_rows(label_store(), study.study_id) if row["item_id"] == item_id]
+    study_id = shown.study.study_id
+    rows = [row for row in assignment_rows(label_store(), study_id) if row["item_id"] == item_id]
     item = rows[0]
     st.text(item["question"])
     sides = ((item["name_a"], item["answer_a"]), (item["name_b"], item["answer_b"]))
-    for column, (name, answer) in zip(st.columns(2), sides, strict=True):
+    for column, letter, (name, answer) in zip(st.columns(2), "AB", sides, strict=True):
         with column.container(border=True):
-            st.caption(escaped(name))
+            st.caption(escaped(name if shown.named else f"Answer {letter}"))
             st.text(answer)
     labels = "; ".join(f"{row['seat']}: {LABEL.display(row['label']) if row['label'] else 'not rated'}" for row in rows)
-    verdict = verdicts_by_item(label_store(), study.study_id).get(item_id) if judged else None
+    verdict = verdicts_by_item(label_store(), study_id).get(item_id) if shown.judged else None
     st.text(f"{labels}." if verdict is None else f"{labels}; the judge: {verdict.label.lower()}. {verdict.reasoning or ''}")
 
 

@@ -164,6 +164,27 @@ def test_what_an_adjudicator_sees_before_does_not_depend_on_the_judge(judged, as
     assert everything_on(as_user("ada", "agreement")) == before
 
 
+def test_an_adjudicator_opens_the_items_of_a_cell_only_when_every_dispute_is_decided_and_never_with_names(
+    judged, as_user: SignIn
+):
+    def opened(name: str) -> str:
+        at = as_user(name, "agreement")
+        cell = {"selection": {"points": [{"customdata": "CONSISTENT\tCOMPLEMENTARY"}]}}
+        at.session_state["matrix_label_annotator_a_annotator_b_sample"] = cell
+        return words_on(at.run())
+
+    step(judged, StudyState.LABELLING)
+    assert "Alder Handbook" in opened("petra")
+    decided(judged, 9)
+    before = opened("ada")
+    assert "the items behind a cell, appear here when every dispute is decided" in before
+    assert not any(words in before for words in ("Alder", "Birch", "Question 9", "Click a cell"))
+    decided(judged, 10)
+    after = opened("ada")
+    assert "Alder says 9." in after
+    assert not any(words in after for words in ("Alder Handbook", "Birch Handbook"))
+
+
 def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
     shares = next(frame.value for frame in lists(as_user("petra", "agreement")) if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")
