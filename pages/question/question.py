@@ -166,7 +166,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
         summary(run, question_id, found, names)
         mine_line(run, table, found, names)
         if (table["state"] == "not addressed").any() and load(has_texts, run):
-            link("ask", SEARCH, run, icon=":material/search:", ask=asked_question(run))
+            link("ask", SEARCH, run, icon=":material/find_in_page:", ask=asked_question(run))
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:
             st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
