@@ -28,5 +28,6 @@ def decision_figure(frame: pd.DataFrame) -> go.Figure:
             line={"color": QUALITATIVE[number], "width": 2}, hovertemplate="%{hovertext}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title="Shown from this probability", range=[0, 1], **percent_ticks(tuple(step / 5 for step in range(6))))
+    figure.update_xaxes(ticklabelstandoff=8)  # or its 0 % would lie on the 0 of the other scale
     figure.update_yaxes(title="Of 100", rangemode="tozero")
     return styled(figure, HEIGHT)

@@ -17,6 +17,8 @@ BETWEEN_LINES = 84
 """Pixels between two lines of panels: the scale of the upper ones and the titles of the lower ones."""
 NAME_SHIFT = 3
 """Pixels by which a name is above the middle of its row, clear of its dot and its interval."""
+WIDEST = 0.65
+"""Part of its row that a bar with a width of its own may take."""
 LEFT = 18
 """Pixels at the left, for half of the first text of a scale."""
 LEGEND_LINE = 22
@@ -28,10 +30,11 @@ BAR_SHARE = 0.4
 
 def is_rows_of_names(figure: go.Figure) -> bool:
     """Whether `for_a_phone` can lay it out: it has bars or dots, in rows that have names and room for them."""
-    # Bars with a width of their own, such as the cells of coverage, fill their rows, and names would be drawn over them
-    fits = all(trace.type in ROWS_OF_NAMES and getattr(trace, "width", None) is None for trace in figure.data)
+    # Wider bars, such as the cells of coverage, fill their rows, and names would be drawn over them
+    fits = all(trace.type in ROWS_OF_NAMES and (getattr(trace, "width", None) or 0) <= WIDEST for trace in figure.data)
     # A matrix has names above its columns too, and cells that fill its rows
-    return fits and len(_names(figure)) > 0 and figure.layout.xaxis.side != "top"
+    has_scale = figure.layout.xaxis.visible is not False and figure.layout.xaxis.side != "top"
+    return fits and len(_names(figure)) > 0 and has_scale
 
 
 def for_a_phone(figure: go.Figure) -> go.Figure:
@@ -80,6 +83,8 @@ def _names_above(figure: go.Figure, row_height: float) -> None:
         "automargin": False, "tickfont": {"size": 13},
     }  # fmt: skip
     set_axes(figure, figure.select_yaxes(), above)
+    for bars in (trace for trace in figure.data if getattr(trace, "width", None)):
+        bars.width = BAR_SHARE
     figure.update_layout(bargap=1 - BAR_SHARE, margin={"l": LEFT})
 
 

@@ -27,10 +27,13 @@ where q.question = $question
 group by all order by pairs desc, p.divergence_topic
 """
 STORED = """
-select number, aspect, statement, value, method::varchar, handbook_id, quote, lead, start, "end"
+select number, aspect, statement, value, method::varchar, handbook_id, quote, lead, start, "end", null
 from positions join position_holders using (number) join handbooks using (handbook)
 where question = $question order by number, position_holders.rowid
 """
+STORED_COLUMNS = (
+    "position", "aspect", "statement", "value", "method", "handbook_id", "quote", "lead", "start", "end", "at_least",
+)  # fmt: skip
 CONSISTENT = f"""
 select a.handbook_id, b.handbook_id
 from judged_pairs p join handbooks a on a.handbook = p.handbook_a join handbooks b on b.handbook = p.handbook_b
@@ -249,11 +252,23 @@ def _clashing(handbook_id: str, answer: str, found: ClashSentence) -> Holder:
     return Holder(handbook_id, answer[found.start : found.end], found.start, found.end, lead)
 
 
+def positions_in(table: pd.DataFrame) -> QuestionPositions:
+    """What a table of `question_positions` says; the clearest pair is not in it."""
+    known = table.astype(object).where(table.notna(), None)
+    held, others = known[table["position"].notna()], known[table["position"].isna()]
+    return QuestionPositions(
+        _stored_positions(list(held[list(STORED_COLUMNS)].itertuples(index=False, name=None))),
+        tuple(
+            Holder(*row) for row in others[["handbook_id", "quote", "start", "end", "lead"]].itertuples(index=False, name=None)
+        ),
+    )
+
+
 def _stored_positions(stored: list[tuple[Any, ...]]) -> tuple[Position, ...]:
     """Positions from rows of `STORED`."""
     positions: dict[int, Position] = {}
-    for number, aspect, statement, value, method, handbook_id, quote, lead, start, end in stored:
+    for number, aspect, statement, value, method, handbook_id, quote, lead, start, end, at_least in stored:
         holder = Holder(handbook_id, quote, start, end, lead or "")
         before = positions[number].holders if number in positions else ()
-        positions[number] = Position(aspect or "", statement, value, (*before, holder), method)
+        positions[number] = Position(aspect or "", statement, value, (*before, holder), method, at_least)
     return tuple(sorted(positions.values(), key=lambda position: -len(position.holders)))

@@ -15,7 +15,16 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.style import cut
-from audit.metrics.question_positions import ClearestPair, Holder, Position, QuestionPositions, positions_of, words_of
+from audit.metrics.question_positions import (
+    ClearestPair,
+    Holder,
+    Position,
+    QuestionPositions,
+    positions_in,
+    positions_of,
+    question_positions,
+    words_of,
+)
 from audit.queries.lookup import handbook_list
 from audit.store.runs import Run
 from audit.terms import display_name, terms
@@ -42,7 +51,7 @@ METHODS = {
     "labels": "The judge's labels propose which {handbooks} agree; only those whose own sentence states a position are "
     "named under it. Every quote is word for word from an answer.",
     "judge": "Found by a model; every quote is word for word from an answer.",
-    "release": "As the release has them; every quote is word for word from an answer.",
+    "release": "As the run has them; every quote is word for word from an answer.",
 }
 CERTAIN = (
     "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "
@@ -51,9 +60,9 @@ CERTAIN = (
 
 
 def positions_on(run: Run, question_id: str) -> QuestionPositions:
-    """Who says what on a question of the run."""
-    found: QuestionPositions = load(positions_of, run, question_id=question_id)
-    return found
+    """Who says what on a question of the run, as loading kept it; the clearest pair only where no position is told apart."""
+    kept = positions_in(load(question_positions, run, question_id=question_id))
+    return kept if kept.positions else load(positions_of, run, question_id=question_id)
 
 
 @dataclass(frozen=True)

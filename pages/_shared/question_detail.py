@@ -40,7 +40,7 @@ from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, link, say, title_of
 
 LABELS = "In {disagreeing} of the {present} pairs in which the judge sees two answers, it finds that they disagree{unscored}."
-NO_ANSWERS = "This release came without answers."
+NO_ANSWERS = "This run came without answers."
 NO_POSITION, NOT_SORTED = "Nothing on this", "Not sorted by position"
 SIDES = ("a", "b")
 
@@ -81,6 +81,8 @@ def two_answers(run: Run, judged: Pair, names: dict[str, str], heading: str) -> 
     """The opened pair: both answers next to each other."""
     st.header(heading, anchor=False)
     side_by_side(run, judged, names, with_question=False)
+    if written_by := run.manifest.get("generator"):  # an answer may be a text that was cut
+        counts(run, "Answers: {written_by}.", written_by=str(written_by).rstrip("."))
     link_for_a_pair(run, judged.question.question_id, judged.a.handbook_id, judged.b.handbook_id)
 
 

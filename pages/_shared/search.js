@@ -172,11 +172,20 @@ function readIndex(text) {
 }
 
 export default function (component) {
-  const { index, label, placeholder, asks, run, large } = component.data
+  const { index, label, asks, run, large } = component.data
   const root = component.parentElement.querySelector(".search")
   const input = root.querySelector("input"), list = root.querySelector("[role=listbox]")
   root.classList.toggle("large", large)
-  input.placeholder = placeholder
+  // Where the field has no room for its words, one that has: a screen reader has them all
+  const pen = document.createElement("canvas").getContext("2d")
+  const fit = () => {
+    const style = getComputedStyle(input)
+    pen.font = `${style.fontSize} ${style.fontFamily}`
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    input.placeholder = pen.measureText(label).width <= room ? label : "Search"
+  }
+  const resized = new ResizeObserver(fit)
+  resized.observe(input)
   input.setAttribute("aria-label", label)
   let kinds = null, active = -1, meaning = { typed: "", near: [] }, pause = 0
 
@@ -282,5 +291,5 @@ export default function (component) {
     input.select()
   }
   document.addEventListener("keydown", shortcut)
-  return () => { document.removeEventListener("search-near", meant); document.removeEventListener("keydown", shortcut); root.removeEventListener("focusout", leave) }
+  return () => { resized.disconnect(); document.removeEventListener("search-near", meant); document.removeEventListener("keydown", shortcut); root.removeEventListener("focusout", leave) }
 }

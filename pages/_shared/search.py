@@ -31,8 +31,6 @@ from pages._shared.themes import current_curation, theme_names
 
 _search, _near = component("_shared/search"), component("_shared/near")
 NEAR = "search_near"
-ASK = "Search, or ask a question"
-"""The field in the bar has room for so many letters; longer words only a screen reader has there."""
 Item = tuple[str, str, str, str]
 """Value of the parameter that opens it, its name, how disputed it is, and further words (`SearchEntry.more`)."""
 MAX_POSITIONS = 600
@@ -43,12 +41,10 @@ MAX_STATEMENT = 140  # characters
 def search(run: Run, key: str, *, large: bool = False) -> None:
     """Draw the box. A chosen result opens its page; Enter alone asks the handbooks, where the run has their texts."""
     kinds = _kinds(run)
-    label = _label(run, kinds)
     edited, taxonomy = _themes_of(run)
     data = {
         "index": _index((run.digest, run.loaded_at, *edited), run, taxonomy),
-        "label": label, "placeholder": label if large or len(label) <= len(ASK) else "Search",
-        "asks": kinds[-1].get("asks", False), "run": run.key, "large": large,
+        "label": _label(run, kinds), "asks": kinds[-1].get("asks", False), "run": run.key, "large": large,
     }  # fmt: skip
     event = _search(key=key, data=data, on_open_change=lambda: None)
     _by_meaning(run)
@@ -78,7 +74,7 @@ def _themes_of(run: Run) -> tuple[tuple[str, ...], Taxonomy | None]:
 
 def _label(run: Run, kinds: list[dict[str, Any]]) -> str:
     if kinds[-1].get("asks"):
-        return ASK
+        return "Search, or ask a question"
     return fill(run, "Search {questions}" + (", {handbooks} and {topics}" if run.has_pairs else ""))
 
 

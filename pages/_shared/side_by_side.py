@@ -50,14 +50,14 @@ CSS = Path(__file__).with_name("pair.css")
 STATUS = {
     PRESCREENED: "Pre-screened: at least one {handbook} does not address the question, so the judge was not asked.",
     UNSCORED: "Unscored: the judge was asked and gave no readable verdict. The pair counts in no rate.",
-    NOT_IN_RELEASE: "This pair is not in the release: no verdict on it was asked for.",
+    NOT_IN_RELEASE: "This pair is not in the run: no verdict on it was asked for.",
 }
 NOT_FOUND_IN_ONE = "Pre-screened: the search found no answer in at least one of the two {handbooks}, so the judge was not asked."
 NO_ANSWER = {
     ABSENT: "Does not address the question{how}.",
     UNREAD: "The model's reply could not be read ({why}), so it is unknown whether the question is addressed.",
     NOT_ASKED: "Was not asked this question.",
-    UNKNOWN: "This release came without answers.",
+    UNKNOWN: "This run came without answers.",
 }
 FOUND_WORDS = {
     Found.STATED: "Stated: a passage is very near to the question. No model has read it.",

@@ -57,7 +57,7 @@ SEARCHED = (
 def answers_sentence(size: RunCounts) -> str:
     """How many answers there are and how many are absences; a template of `say`."""
     if not size.answers:
-        return "The release has no answers, only their comparison, so what each {handbook} says is not known here."
+        return "The run has no answers, only their comparison, so what each {handbook} says is not known here."
     unread = " {unread} could not be read; these count neither as answers nor as absences." if size.unread else ""
     if size.searched:
         return SEARCHED + unread

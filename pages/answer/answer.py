@@ -63,7 +63,7 @@ def answer_details(run: Run, question_id: str, details: Answer, name: str, key: 
             if details.seconds is not None:
                 counts(run, f"It took {details.seconds:.2f} s of computing.")
     elif details.recorded:
-        counts(run, "The release does not record the steps of this search.")
+        counts(run, "The run does not record the steps of this search.")
 
 
 def verdict(run: Run, question_id: str, handbook_id: str, other_id: str) -> None:
@@ -97,9 +97,8 @@ RETRIEVERS = {
     "bm25_headings": "by words in headings", "closest": "closest",
 }  # fmt: skip
 NO_TEXTS = {
-    "none": "This release does not include the texts of its {handbooks} (sections.jsonl), so passages cannot be "
-    "shown in context.",
-    "others": "This release includes texts, but not the text of this {handbook}.",
+    "none": "This run does not include the texts of its {handbooks} (sections.jsonl), so passages cannot be shown in context.",
+    "others": "This run includes texts, but not the text of this {handbook}.",
 }
 MARK, UNKNOWN_MARK = Markup("<mark>{}</mark>"), Markup('<mark class="unknown">{}</mark>')
 AROUND = Markup('<span class="around">{}</span>')
@@ -147,7 +146,7 @@ def _passage_number(number: int, key: str, *, known: bool) -> Markup:
 def _search_words(run: Run, details: Answer) -> str:
     """How the answer was found, in sentences."""
     if not details.recorded:
-        return "The release has no record of how this answer was found."
+        return "The run has no record of how this answer was found."
     sentences = [_mode_sentence(run, details.side.mode or "")]
     sentences += [f"Reason: {details.reason}."] if details.reason else []
     sentences += [f"Strategy: {details.strategy}."] if details.strategy else []
@@ -159,7 +158,7 @@ def _mode_sentence(run: Run, mode: str) -> str:
     if mode in MODES:
         return MODES[mode].format(**terms(run))
     # A mode of the release's own is untrusted text: it is never used as a template.
-    return f"Retrieval mode: {mode.replace('_', ' ')}." if mode else "The release does not record the retrieval mode."
+    return f"Retrieval mode: {mode.replace('_', ' ')}." if mode else "The run does not record the retrieval mode."
 
 
 def _page_link(run: Run, details: Answer, passage: ShownPassage) -> Markup:

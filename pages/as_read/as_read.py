@@ -24,7 +24,7 @@ from pages.as_read.correcting import correct_lines
 from pages.as_read.view import CSS, doubts_html, lines_html, picture_html
 
 LEAD = "A page of {a_handbook} beside the text that was read from it. What may be wrong comes first."
-NO_TEXT = "The release does not have the text of this {handbook}, so there is nothing to compare."
+NO_TEXT = "The run does not have the text of this {handbook}, so there is nothing to compare."
 NO_FILE = (
     "The file of this {handbook} is not on this server, so only its text is shown. An administrator can put it into the folder "
     "for sources (AUDIT_SOURCES); it is recognised by its content."

@@ -43,7 +43,8 @@ CSS = Path(__file__).with_name("workbench.css")
 BY_QUESTION, BY_PAIR = "questions", "pairs"
 LISTS = {BY_QUESTION: "Questions", BY_PAIR: "Pairs"}
 SORTS = {
-    "significance": "{Significance}", "label": "Label", "handbooks": "Number of {handbooks}", "release": "Release order",
+    "significance": "{Significance} first", "label": "Label first", "handbooks": "Most {handbooks} first",
+    "release": "As listed in the run",
 }  # fmt: skip
 Pane = st.delta_generator.DeltaGenerator
 NO_MATCH = "No pair matches these filters. Remove a filter, or choose more labels."
@@ -53,7 +54,7 @@ def pick_rows(run: Run) -> tuple[str, str]:
     """Pickers for the kind of rows and their order."""
     with st.container(horizontal=True, vertical_alignment="center", key="rows"):
         listed = choose("Rows", tuple(LISTS), "list", named_by(LISTS), show_label=False)
-        words = {name: f"{say(run, title)} first" for name, title in SORTS.items()}
+        words = {name: say(run, title) for name, title in SORTS.items()}
         order = pick_one("Order", tuple(ORDERS), "sort", "significance", named_by(words), show_label=False)
     return listed, order or "significance"
 

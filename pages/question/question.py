@@ -20,6 +20,7 @@ from audit.queries.answers_on import ABSENT, ANSWERED, NOT_ASKED, UNREAD, Handbo
 from audit.queries.citations import citations
 from audit.queries.lookup import handbook_list
 from audit.queries.pair_view import pair
+from audit.queries.run_texts import has_texts
 from audit.store.runs import Run
 from audit.terms import counted
 from audit.vocabulary import Found
@@ -35,7 +36,7 @@ from pages._shared.pickers import asked_question, pick_question
 from pages._shared.position_cards import most_differing, position_cards, positions_on
 from pages._shared.question_detail import all_answers, label_counts, pairs_on, pick_two, summary, two_answers
 from pages._shared.source_links import citation_links_html
-from pages._shared.widgets import counts, footer, say
+from pages._shared.widgets import counts, footer, link, say
 from pages.question.label_matrix import label_matrix
 
 UNLABELLED = "What each {handbook} says, in its own words."
@@ -47,9 +48,7 @@ PICK_TWO = "The positions above say who agrees. Choose any two {handbooks} to re
 
 
 CSS = Path(__file__).with_name("unlabelled.css")
-READ = {
-    Found.STATED: "Stated ({n})", ANSWERED: "Answers ({n})", Found.PERHAPS: "Perhaps: see these passages ({n})",
-}  # fmt: skip
+READ = {Found.STATED: "Stated ({n})", ANSWERED: "Answers ({n})", Found.PERHAPS: "Perhaps: see these passages ({n})"}
 """State -> the heading above the words of the handbooks in it, in the order of the page."""
 LISTED = {
     Found.NOT_FOUND: "**Not found** ({n}), which does not prove that they are silent. Open one to see its nearest passages:",
@@ -58,16 +57,14 @@ LISTED = {
     NOT_ASKED: "**Not asked** ({n}):",
 }
 """State -> the line above the names of the handbooks in it."""
-SPLIT = {
-    True: "Of {n} that should answer: {parts}. ",
-    False: "Besides, {n} of another {organ} {verb} something on it.",
-}
+SPLIT = {True: "Of {n} that should answer: {parts}. ", False: "Besides, {n} of another {organ} {verb} something on it."}
 MINE = {
     "answers": "Your {handbook}, {name}, says: {words}.",
     "not addressed": "Your {handbook}, {name}, does not address this {question}.",
     "unread": "The reply on your {handbook}, {name}, could not be read.",
     "not asked": "Your {handbook}, {name}, was not asked this {question}.",
 }
+SEARCH = "An answer may miss what the text says: search all {handbooks} for it"
 OTHER_WORDS = "its answer below, which holds none of these positions"
 NOT_COMPARED = "No model has compared these yet"
 COST = (
@@ -168,6 +165,8 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     with above:
         summary(run, question_id, found, names)
         mine_line(run, table, found, names)
+        if (table["state"] == "not addressed").any() and load(has_texts, run):
+            link("ask", SEARCH, run, icon=":material/search:", ask=asked_question(run))
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:
             st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))

@@ -29,14 +29,14 @@ from pages.source.view import CSS, Marked, card_html, picture_html, scroll_to_ma
 LEAD = "The page of the {handbook} that an answer cites, with the cited sentence marked."
 PLACE = ("section", "start", "end", "pdf_page", "question")
 NO_PICTURE = {
-    "digest": "The release does not record which file this {handbook} was taken from, so its pages cannot be shown as pictures.",
+    "digest": "The run does not record which file this {handbook} was taken from, so its pages cannot be shown as pictures.",
     "file": "The PDF of this {handbook} is not on this server, so its pages cannot be shown. An administrator can put it "
     "into the folder for sources (AUDIT_SOURCES); it is recognised by its content.",
     "pages": "This section has no page numbers: its text does not come from a PDF.",
     "mark": "The sentence was not found on the picture of this page. The text below has it.",
 }
 NO_TEXT = (
-    "The release has neither the file nor the text of this {handbook}, so there is nothing to show. A release has the texts of "
+    "The run has neither the file nor the text of this {handbook}, so there is nothing to show. A run has the texts of "
     "its {handbooks} in sections.jsonl."
 )
 

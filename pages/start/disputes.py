@@ -84,7 +84,8 @@ def _summary(run: Run, row: Mapping[Hashable, Any], positions: int) -> str:
     if not pd.isna(row["significance"]):
         parts[0] += f", {row['significance']} {terms(run)['significance']}"
     pairs, disagree = ("pair", "disagrees") if row["pairs"] == 1 else ("pairs", "disagree")
-    parts.append(f"{row['pairs']:,} {pairs} of {row['handbooks']} {terms(run)['handbooks']} {disagree}")
+    # Single labels err, so they need not add up to the positions above
+    parts.append(f"as the judge labels, {row['pairs']:,} {pairs} of {row['handbooks']} {terms(run)['handbooks']} {disagree}")
     if positions > POSITIONS:
         parts.append(f"{positions - POSITIONS} more {'position' if positions == POSITIONS + 1 else 'positions'}")
     return " · ".join(parts)

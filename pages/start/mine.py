@@ -55,7 +55,7 @@ def _left_out(run: Run, mine: str) -> None:
     words = GAPS_FOUND if errors_of(run).searched else GAPS
     are = {"are": "is" if one else "are", "were": "was" if one else "were"}
     st.markdown(say(run, words, n=f"{len(frame):,}", things=run.term("question", len(frame)), **are))
-    _first(run, frame)
+    _questions(run, frame.head(SHOWN))
     link("disagreements", "What it leaves out", run, icon=":material/checklist:", tab="left-out", mine=mine)
 
 
@@ -65,7 +65,10 @@ def _alone(run: Run, mine: str) -> None:
         st.markdown(say(run, NOT_ALONE))
         return
     st.markdown(say(run, ALONE, n=f"{len(frame):,}", things=run.term("question", len(frame))))
-    _first(run, frame)
+    _questions(run, frame.head(SHOWN))
+    if len(frame) > SHOWN:
+        with st.expander(f"{len(frame) - SHOWN:,} more"):
+            _questions(run, frame.tail(-SHOWN))
     how_counted("stands_alone")
 
 
@@ -81,7 +84,7 @@ def _itself(run: Run, mine: str) -> None:
     st.markdown(say(run, ITSELF if found else NOT_ITSELF, n=f"{found:,}", subjects=subjects, pairs=pairs))
 
 
-def _first(run: Run, frame: pd.DataFrame) -> None:
-    for row in frame.head(SHOWN).to_dict("records"):
+def _questions(run: Run, frame: pd.DataFrame) -> None:
+    for row in frame.to_dict("records"):
         asked = {"run": run.key, "question": str(row["question_id"])}
         st.page_link(script_path("question"), label=escaped(row["text"]), query_params=asked)

@@ -100,9 +100,7 @@ def bars(run: Run, frame: pd.DataFrame) -> None:
 def areas(run: Run, frame: pd.DataFrame, parents: pd.DataFrame) -> None:
     """The treemap."""
     named, groups = (part[part["theme_id"].map(is_theme)] for part in (frame, parents))
-    chart(
-        theme_treemap(named, groups), "areas", "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.",
-    )  # fmt: skip
+    chart(theme_treemap(named, groups), "areas", "Treemap of themes. Area: pairs of each theme. Colour: how serious they are.")
     counts(
         run,
         "Area is the number of pairs; the darker, the higher their {significance} (low, medium, high). Click a group "

@@ -47,3 +47,21 @@ def test_from_a_disagreement_to_the_passages_behind_each_answer(tenancy: Dashboa
     expect(page.get_by_text("How the search went, step by step")).to_have_count(2)
     assert tenancy.page_errors == []
     assert tenancy.foreign_requests == []
+
+
+def test_two_people_who_ask_at_once_each_get_their_own_result(tenancy: Dashboard) -> None:
+    asked = {"May I keep a cat in my flat?": "unless the landlord agrees", "How warm must rooms be in winter?": "68 °F"}
+    pages = [tenancy.open("/ask") for _ in asked]
+    for question, page in zip(asked, pages, strict=True):
+        page.get_by_label("Your question").fill(question)
+    for page in pages:  # the second while the first is being answered
+        page.get_by_label("Your question").press("Enter")
+    for own, other, page in zip(asked.values(), reversed(asked.values()), pages, strict=True):
+        expect(page.get_by_role("heading", name="What each state code says")).to_be_visible()
+        shown = settled(page).locator('[data-testid="stMain"]').inner_text()
+        assert own in shown
+        assert other not in shown
+    page.get_by_label("Your question").fill("By how many percent may the rent rise?")
+    page.get_by_label("Your question").press("Enter")
+    expect(page.get_by_text("at most 5 %").first).to_be_visible()
+    assert tenancy.page_errors == []

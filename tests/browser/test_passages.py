@@ -118,7 +118,7 @@ def test_a_release_without_texts_shows_titles_and_says_why(institutes: Dashboard
     page = institutes.open("/disagreements")
     page.get_by_role("link", name="See the passages behind both answers").click()
     page.wait_for_url(re.compile("/answer"))
-    expect(page.get_by_text("This release does not include the texts of its institutes").first).to_be_visible()
+    expect(page.get_by_text("This run does not include the texts of its institutes").first).to_be_visible()
     expect(page.locator(".behind li").first).to_be_visible()
     page = institutes.open("/retrieval")
     expect(page.get_by_text("This run has no retrieval trials")).to_be_visible()

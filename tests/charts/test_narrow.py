@@ -1,8 +1,11 @@
 import pandas as pd
+import plotly.graph_objects as go
 
-from audit.charts.labels import share_heatmap
+from audit.charts.labels import share_heatmap, two_step_bar
+from audit.charts.names import axis_of_names
 from audit.charts.narrow import for_a_phone, is_rows_of_names
 from audit.charts.rates import AUDIT_RATES, rate_dots
+from audit.charts.style import styled
 from audit.charts.systems import mean_dots
 from audit.charts.themes import theme_bars
 from audit.vocabulary import Label
@@ -61,6 +64,13 @@ def test_a_name_is_above_its_bar_and_takes_no_width():
     assert not figure.layout.yaxis.automargin
     # 16 pixels for each of two names, and two more lines of the legend (22 pixels each).
     assert figure.layout.height == height + 2 * 16 + 2 * 22
+
+
+def test_bars_with_a_width_of_their_own_become_as_narrow_as_others():
+    wide = styled(go.Figure(go.Bar(y=[0], x=[3], orientation="h", width=0.6)), 200, yaxes=axis_of_names(["earlier run"]))
+    assert is_rows_of_names(wide)
+    assert for_a_phone(wide).data[0].width == 0.4
+    assert not is_rows_of_names(two_step_bar(3, dict.fromkeys(map(str, Label), 1), 0))  # without a scale below
 
 
 def test_a_heat_map_has_no_room_for_names_and_scrolls_sideways_instead():

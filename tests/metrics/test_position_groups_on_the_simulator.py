@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from audit.metrics.likely_disputed import dispute_decisions, likely_disputed
 from audit.metrics.position_groups import FEW_HANDBOOKS, position_groups
-from audit.metrics.question_positions import positions_of
+from audit.metrics.question_positions import positions_in, positions_of, question_positions
 from audit.settings import Settings
 from audit.store.connection import open_store, rows
 from audit.store.load import load_release
@@ -41,6 +41,14 @@ def read_twice(tmp_path_factory):
     release = root / "demo"
     write_demo(release, "small", 1)
     return release, load_release(release, Settings(data_dir=root)).run.path
+
+
+def test_the_table_of_positions_has_all_that_a_page_shows_of_them(read_twice):
+    with open_store(read_twice[1]) as con:
+        ids = [question_id for (question_id,) in rows(con, "select question_id from questions order by question limit 12")]
+        found = [(positions_of(con, question_id), positions_in(question_positions(con, question_id))) for question_id in ids]
+    assert [(kept.positions, kept.others) for _, kept in found] == [(all_of.positions, all_of.others) for all_of, _ in found]
+    assert sum(bool(kept.positions) for _, kept in found) > 5
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from audit.errors import NotInRunError
 from audit.metrics._disputes import Dispute
 from audit.metrics._held import read_positions
-from audit.metrics.question_positions import SOMETHING_ELSE, positions_of, question_positions
+from audit.metrics.question_positions import SOMETHING_ELSE, positions_in, positions_of, question_positions
 from audit.settings import Settings
 from audit.store.connection import open_store
 from audit.store.load import load_release
@@ -127,5 +127,7 @@ def test_the_table_has_one_row_for_each_holder_and_each_that_says_something_else
             question_positions(con, "q9")
     assert len(table) == sum(len(one.holders) for one in found.positions) + len(found.others)
     assert set(table.loc[table["position"].isna(), "statement"]) <= {SOMETHING_ELSE}
+    kept = positions_in(table)
+    assert (kept.positions, kept.others, kept.certain) == (found.positions, found.others, None)
     sizes = table.dropna(subset=["position"]).groupby("position")["size"]
     assert (sizes.size() == sizes.first()).all()

@@ -112,7 +112,7 @@ def test_the_search_is_described_in_words_and_layer_by_layer(write: Write, open_
 def test_a_passage_that_points_nowhere_is_shown_without_its_text_and_says_so(write: Write, open_page: Open) -> None:
     write(answer="Wash it.", retrieval=RETRIEVAL)
     html = opened(open_page)
-    assert "Section s9: its text is not in the release." in html
+    assert "Section s9: its text is not in the run." in html
     assert "position not found in the text" in html
 
 
@@ -145,14 +145,14 @@ def test_a_source_that_is_not_a_web_address_is_not_a_link(write: Write, open_pag
 def test_without_sections_the_titles_are_shown_with_the_reason(write: Write, open_page: Open) -> None:
     write(None, answer="Wash it.", retrieval={"mode": "passages", "sections": ["Eating > Fruit"], "url": "https://x.example/all"})
     html = opened(open_page)
-    assert "This release does not include the texts of its handbooks (sections.jsonl)" in html
+    assert "This run does not include the texts of its handbooks (sections.jsonl)" in html
     assert "<li>Eating &gt; Fruit</li>" in html
     assert 'href="https://x.example/all"' in html
 
 
 def test_sections_of_other_handbooks_only_are_distinguished_from_none(write: Write, open_page: Open) -> None:
     write(SECTIONS[2:], answer="Wash it.", retrieval=RETRIEVAL)
-    assert "This release includes texts, but not the text of this handbook." in opened(open_page)
+    assert "This run includes texts, but not the text of this handbook." in opened(open_page)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_sections_of_other_handbooks_only_are_distinguished_from_none(write: Wri
         ("d", "q1", {}, "Does not address the question (its answer says so)."),
         ("d", "q3", {}, "Was not asked this question."),
         ("a", "q1", {"answer": None, "absent": None, "unread_reason": "cut"}, "The model&#39;s reply could not be read (cut)"),
-        ("a", "q1", {"retrieval": None}, "The release has no record of how this answer was found."),
+        ("a", "q1", {"retrieval": None}, "The run has no record of how this answer was found."),
     ],
 )
 def test_every_kind_of_missing_answer_has_its_own_sentence(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -348,3 +349,11 @@ def test_the_process_that_searches_the_texts_answers_the_page(
         worker.close_workers()
     assert not at.exception
     assert "4 handbooks searched" in text_on(at)
+
+
+def test_a_question_of_the_run_that_some_do_not_address_leads_to_a_search_of_their_texts(load_texts, open_page):
+    run = load_texts(generator="source text, cut after 190 words")
+    at = open_page("question", question="q1")
+    addresses = [link.proto.query_string for link in at.get("page_link") if "An answer may miss" in link.proto.label]
+    assert [parse_qs(address)["run"] + parse_qs(address)["ask"] for address in addresses] == [[run.key, "What about q1?"]]
+    assert "Answers: source text, cut after 190 words." in text_on(at)

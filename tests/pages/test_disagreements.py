@@ -174,7 +174,7 @@ def test_unscored_and_prescreened_pairs_are_described_in_words(run, open_page):
     prescreened = html_on(open_page("disagreements", list="pairs", question="q1", a="a", b="d"))
     assert "Pre-screened" in prescreened
     assert "Does not address the question" in prescreened
-    assert "not in the release" in html_on(open_page("disagreements", list="pairs", question="q3", a="a", b="d"))
+    assert "not in the run" in html_on(open_page("disagreements", list="pairs", question="q3", a="a", b="d"))
 
 
 def test_marks_can_be_turned_off(run, open_page):

@@ -35,7 +35,7 @@ def test_without_texts_the_last_result_is_the_list_of_disagreements(run: Run, op
     at = open_page("start")
     assert list(found(at))[-1] == "Disagreements"
     assert component(at, "search")["asks"] is False
-    assert component(at, "search")["placeholder"] == "Search questions, handbooks and topics"
+    assert component(at, "search")["label"] == "Search questions, handbooks and topics"
 
 
 @pytest.mark.parametrize(

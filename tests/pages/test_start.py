@@ -52,7 +52,7 @@ def test_the_gravest_question_comes_first_with_its_positions_and_a_link(run, ope
     questions = [query for _, query in links_on(at) if "question=" in query]
     assert [re.search("question=(q.)", query)[1] for query in questions] == ["q1", "q2"]  # high, then low significance
     first = html_on(at).split('class="dispute"')[1]
-    assert "divergent, high clinical significance · 1 pair of 2 handbooks disagrees" in first
+    assert "divergent, high clinical significance · as the judge labels, 1 pair of 2 handbooks disagrees" in first
     assert re.findall(r"<em>(.*?)</em>", first)
 
 
@@ -100,6 +100,16 @@ def test_ones_own_handbook_is_chosen_once_and_is_in_the_address_of_every_page(tm
     at.switch_page(script_path("start")).run()
     assert at.query_params["mine"] in ("b", ["b"])
     assert "Its passages contradict each other" in words_on(at)
+
+
+def test_every_question_on_which_ones_own_handbook_stands_alone_is_a_link(tmp_path, data_dir, open_page):
+    asked = "\n".join(f"q{n} kidney ab=divergent ac=divergent bc=consistent" for n in (1, 2, 3))
+    load(release_from(tmp_path / "releases", asked), data_dir)
+    at = open_page("start", mine="a")
+    assert "On **3** questions it disagrees with most of the others that answer." in words_on(at)
+    assert [expander.label for expander in at.expander if "more" in expander.label] == ["1 more"]
+    inside = [element for expander in at.expander for element in expander.get("page_link")]
+    assert ["question=q3" in element.proto.query_string for element in inside] == [True]
 
 
 def test_a_handbook_of_ones_own_without_a_pair_compared_is_not_checked(tmp_path, data_dir, open_page):

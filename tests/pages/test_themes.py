@@ -14,12 +14,14 @@ import pytest
 from annotation.label_store.engine import open_label_store
 from annotation.studies.accounts import open_session, sign_out
 from audit.jobs.theming import start_themes
+from audit.metrics.question_positions import COLUMN_TYPES, QuestionPositions, positions_of, question_positions
 from audit.queries.themes import taxonomy_path
 from audit.release.taxonomy import Taxonomy, Theme, write_taxonomy
 from audit.settings import Settings
 from audit.store.runs import Run
 from pages._blinded.access import now
 from pages._blinded.session_cookie import NAME
+from pages._shared import position_cards
 from pages._shared.theme_building import progress_text
 from tests.browser.conftest import server
 from tests.pages.conftest import ROOT, lists, words_on
@@ -262,3 +264,15 @@ def test_the_map_is_not_drawn_once_the_session_has_ended(themed: Run, data_dir: 
     store.close()
     assert drawn == [True, False]
     assert pages == ["Sign in"]
+
+
+def test_positions_that_loading_kept_are_shown_without_being_found_again(monkeypatch):
+    said = [{"position": 1, "statement": "Wait 6 weeks.", "handbook_id": handbook, "quote": "Wait 6 weeks."} for handbook in "ab"]
+    tables = {"q1": pd.DataFrame(said, columns=COLUMN_TYPES), "q2": pd.DataFrame(columns=COLUMN_TYPES)}
+    found = QuestionPositions(unread="too long")
+    asked = {question_positions: lambda question_id: tables[question_id], positions_of: lambda question_id: found}
+    monkeypatch.setattr(position_cards, "load", lambda metric, _, question_id: asked[metric](question_id))
+    (position,) = position_cards.positions_on(None, "q1").positions
+    assert [holder.handbook_id for holder in position.holders] == ["a", "b"]
+    # Where no position can be told apart, the clearest pair is shown, which no table has
+    assert position_cards.positions_on(None, "q2") is found

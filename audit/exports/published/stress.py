@@ -18,14 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pandas as pd
 
 from audit.exports.context import ExportContext
-from audit.exports.published.comparison import (
-    NOTES,
-    PublishedFigure,
-    PublishedSource,
-    RunFigures,
-    published_figures,
-    row_figure,
-)
+from audit.exports.published.comparison import NOTES, PublishedFigure, PublishedSource, RunFigures, published_figures, row_figure
 from audit.queries.stress import documents_shown, stress_scope, tested_systems
 from audit.vocabulary import plain
 
