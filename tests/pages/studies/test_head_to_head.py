@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from annotation.label_store.results import assignment_rows, decisions_by_item
 from annotation.label_store.studies import StudyState, find_study
 from annotation.schemes import HEAD_TO_HEAD
@@ -46,6 +48,7 @@ def test_a_pi_makes_a_study_from_two_systems_of_a_run(folk, as_user: SignIn, dat
     assert {row["reference"] for row in rows} == {"Drink; rest.", "Call us."}
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_agreement_is_live_and_only_the_pi_reads_who_was_preferred(folk, as_user: SignIn):
     head_to_head_of(folk, 5)
     for number, (ana, ben) in enumerate([("A", "A"), ("A", "B"), ("tie", "tie"), ("B", "B"), ("A", "A")], start=1):
