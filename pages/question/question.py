@@ -73,8 +73,8 @@ def unlabelled_question(run: Run, names: dict[str, str]) -> None:
     answers = load(answers_on, run, question_id=question_id)
     st.markdown(_summary(run, answers))
     st.header(NOT_COMPARED, anchor=False)
-    couples = comb(sum(one.state in READ for one in answers), 2)
-    cost_of_judging(run, COST, pairs="1 pair" if couples == 1 else f"{couples:,} pairs")
+    if couples := comb(sum(one.state in READ for one in answers), 2):
+        cost_of_judging(run, COST, pairs="1 pair" if couples == 1 else f"{couples:,} pairs")
     st.html(CSS)
     for state, heading in READ.items():
         if own := [one for one in answers if one.state == state]:
