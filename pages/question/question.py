@@ -175,7 +175,8 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
             opened = linked_pair(question_id, cells.index) or most_differing(pairs or [(answering[0], answering[1])], found)
             judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
             # Positions first: on a narrow screen the columns come one below the other.
-            left, right = st.container(key="reading").columns([4, 7], gap="medium")
+            reading, has_cards = st.container(key="reading"), found.positions or found.others or found.certain
+            left, right = reading.columns([4, 7], gap="medium") if has_cards else (reading, reading)
             with left:
                 position_cards(run, found, names, cells)
             with right:
