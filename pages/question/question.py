@@ -156,7 +156,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     if not run.has_pairs:
         unlabelled_question(run, names)
         st.stop()
-    above, below = st.container(), st.container()
+    above, below = st.container(key="says"), st.container()
     with below:
         question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
