@@ -108,8 +108,9 @@ def _label_of(by: str, named: Named) -> str:
 
 
 def _beyond_chance(report: AgreementReport, first: str, second: str) -> str:
+    """The kappas, in a sentence of their own where they speak of the run and not of these items."""
     words = kappa_words(report, first, second)
-    return f"; {words}" if words else ""
+    return words and (f"; {words}" if report.population else f". {capitalised(words)}")
 
 
 def kappa_words(report: AgreementReport, first: str, second: str) -> str:

@@ -111,11 +111,13 @@ def least_confirmed_sentence(ratings: Ratings, by: str) -> str:
 
 
 def confirmed_words(calls: ConfirmedCalls) -> str:
-    """`25 of 40, divided on 5, which count in parts (69 %, 95 % interval 60 to 77 %)`."""
+    """`25 of 40, divided on 5, which count in parts (69 %, 95 % interval 60 to 77 % of the run's 945)`."""
     divided = f", divided on {calls.divided:,}, which count in parts" if calls.divided else ""
     value, low, high = map(float, calls.share)
     share = share_words({"value": value, "low": low, "high": high})
-    return f"{calls.confirmed:,} of {calls.rated:,}{divided} ({share})"
+    # The same count is known better where the run has fewer such pairs
+    of_run = f" of the run's {calls.pairs:,.0f}" if math.isfinite(calls.pairs) and low < high else ""
+    return f"{calls.confirmed:,} of {calls.rated:,}{divided} ({share}{of_run})"
 
 
 def _verdict(corrected: pd.Series, judge: float) -> str:

@@ -121,12 +121,14 @@ class ConfirmedCalls(NamedTuple):
     rated, confirmed, divided  pairs; `divided`: an open dispute in which this label was given, which counts in parts
     share                      with its 95 % interval, which allows for either outcome of each dispute; exact where every such
                                pair of the run is rated and none is divided
+    pairs                      of the run that the judge gave this label, which the interval speaks of; infinite if unknown
     """
 
     rated: int
     confirmed: int
     divided: int
     share: ShareEstimate
+    pairs: float = math.inf
 
 
 def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> ConfirmedCalls:
@@ -150,4 +152,4 @@ def confirmed_calls(ratings: Ratings, label: Label, human: str = GOLD) -> Confir
     if divided:
         low, high = np.minimum(share.low, confirmed / n), np.maximum(share.high, (confirmed + divided) / n)
         share = share._replace(low=low, high=high)
-    return ConfirmedCalls(n, confirmed, divided, share)
+    return ConfirmedCalls(n, confirmed, divided, share, pairs)

@@ -80,7 +80,7 @@ class AccountState:
         """One or two words."""
         if self.disabled:
             return "disabled"
-        return "password reset" if self.one_time else "active"
+        return "one-time password" if self.one_time else "active"
 
 
 def normal_username(username: str) -> str:

@@ -179,5 +179,5 @@ def names_left_text(names_left: Mapping[str, list[str]], *, names_shown: bool) -
     if not names_left:
         return "No answer still holds a word of an institution's name."
     listed = "; ".join(f"{item_id}: {', '.join(words)}" for item_id, words in sorted(names_left.items()))
-    count = f"{len(names_left):,} {'item still holds' if len(names_left) == 1 else 'items still hold'}"
-    return f"{count} a word of an institution's name. Read them before the study begins: {listed}."
+    count = f"{len(names_left):,} {'item holds' if len(names_left) == 1 else 'items hold'}"
+    return f"{count} a word that is in an institution's name too, and may be an ordinary one. A person has to judge: {listed}."

@@ -27,8 +27,8 @@ COMPILE = (
     "graphicx, longtable and pdflscape; on Debian, apt-get install texlive-latex-recommended):"
 )
 ONE_TABLE = (
-    r"To include one table in a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{organs.tex}; its "
-    "label is tab:organs."
+    r"To include one table in a paper: \usepackage{array,booktabs,graphicx,longtable,pdflscape}, then \input{NAME.tex}; its "
+    "label is tab:NAME, with NAME as in the list below."
 )
 NOTE_ON_CELLS = (
     "In a CSV file, text that a spreadsheet would run as a formula is prefixed with an apostrophe. A workbook needs none, but "

@@ -73,7 +73,7 @@ def start_process(settings: Settings, job: Job, state: JobState, command: list[s
     Raises AuditError when another job of the same slot is active.
     """
     table = job_table(settings)
-    cleared = {"progress": {}, "started": 1} if state is JobState.RUNNING else {"estimate": {}}
+    cleared = {"progress": {}, "started": 1} if state is JobState.RUNNING else {}
     with _starting(table.folder, LOCK_WAIT_S):
         for other in table.jobs():
             # Settled first: a job whose process was killed must not block its slot for ever

@@ -34,8 +34,12 @@ NO_POSITIONS = (
 )
 CHECKS = {"swap": "Also in the other order", "blind": "Also with names masked", "repeat": "Repeat"}
 NO_ENDPOINT = (
-    "No language model is set, so nothing can judge these pairs. A PI sets one on *People*, under *Settings*. Or start the "
-    "dashboard again with these three variables (or with three such lines in `~/.streamlit/secrets.toml`, values in quotes):"
+    "No language model is set, so nothing can judge these pairs; only an estimate needs none. A PI sets one on *People*, under "
+    "*Settings*."
+)
+OR_VARIABLES = (
+    "Or start the dashboard again with these three variables (or with three such lines in `~/.streamlit/secrets.toml`, values in "
+    "quotes):"
 )
 VARIABLES = """\
 AUDIT_JUDGE_URL=http://127.0.0.1:8000/v1    # any OpenAI-compatible endpoint; several with commas
@@ -79,7 +83,7 @@ def request_selection(run: Run) -> None:
     counts(run, "**{n}** {word}.", n=f"{request.count:,}", word=pairs(request.count))
     st.header("Which judge", anchor=False)
     request = _pick_judge(run, request)
-    if st.button("Estimate calls, tokens and time", type="primary", disabled=not (request.count and request.model)):
+    if st.button("Estimate calls, tokens and time", type="primary", disabled=not request.count):
         # Only for filters are the pairs listed here; the job itself draws a sample, and takes all pairs from the run.
         selected = list(load(matching, run, filters=filters).itertuples(index=False, name=None)) if selection == "filters" else []
         _create_job(request, selected, at_once=False)
@@ -119,7 +123,7 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     """Judge, protocol and checks; without an endpoint, how to set one."""
     settings = current_settings()
     if not settings.judge_urls:
-        st.info(NO_ENDPOINT)
+        st.info(f"{NO_ENDPOINT} {OR_VARIABLES}")
         st.code(VARIABLES, language="bash", wrap_lines=True)
         return request
     st.markdown(escaped(f"{model_text(settings)}."))

@@ -40,7 +40,7 @@ from pages._blinded.frame import escaped
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pair_list import PARAMS
 from pages._shared.pickers import choose
-from pages._shared.rejudge_request import only_for_the_owner, pairs
+from pages._shared.rejudge_request import NO_ENDPOINT, only_for_the_owner, pairs
 from pages._shared.side_by_side import CSS, answers_html, pair_html, verdict_html
 from pages._shared.widgets import chart, clicked_row, counts, csv_button, footer, link, listed, say, table
 
@@ -287,17 +287,20 @@ def _heading(job: Job, run: Run | None) -> None:
 def _before_start(job: Job) -> None:
     """What it would cost, and the buttons that start it, continue it, or discard it."""
     request = request_of(job)
-    if job.state is JobState.ESTIMATED:
+    if job.estimate and job.state is not JobState.STOPPED:  # an earlier one is true after a later one has failed
         _estimate(job)
+    unset = not current_settings().judge_urls
+    if unset:
+        st.info(NO_ENDPOINT)
     if stored := count_answered_calls(job_journal(job)):
         st.caption(f"{stored:,} replies are stored. Continuing does not ask for any of them again.")
     label = "Continue" if job.state is JobState.STOPPED else f"Judge {request.count:,} {pairs(request.count)}"
     with st.container(horizontal=True):
-        if st.button(label, type="primary", icon=":material/gavel:"):
+        if st.button(label, type="primary", icon=":material/gavel:", disabled=unset):
             start_judging(current_settings(), job)
             st.rerun()
         calls_model = job.state is not JobState.STOPPED and not request.pair
-        if calls_model and st.button("Test the endpoint for tokens and time"):
+        if calls_model and st.button("Test the endpoint for tokens and time", disabled=unset):
             estimate_judging(current_settings(), job, trial=True)
             st.rerun()
         _discard(job)

@@ -184,7 +184,7 @@ def test_a_one_time_password_opens_nothing_until_it_is_changed(store: LabelStore
     token = open_session(store, "ana", NOW)
     given = reset_password(store, "ana", NOW, hasher=CHEAP)
     assert re.fullmatch(r"([a-z2-9]{4}-){3}[a-z2-9]{4}", given)
-    assert state_of(store, "ana").state == "password reset"
+    assert state_of(store, "ana").state == "one-time password"
     assert account_of_token(store, token, NOW) is None
     with pytest.raises(SignInError, match="is wrong"):
         enter(store, "ana", PASSWORD)
@@ -220,7 +220,7 @@ def test_a_password_that_was_reset_while_it_was_being_checked_does_not_come_back
 
     with pytest.raises(SignInError, match="changed while you signed in"):
         sign_in(lite, "ana", PASSWORD, NOW, Slow(time_cost=1, memory_cost=8, parallelism=1))
-    assert state_of(lite, "ana").state == "password reset"
+    assert state_of(lite, "ana").state == "one-time password"
 
 
 @pytest.mark.parametrize("change", [disable_account, enable_account, sign_out_everywhere, reset_password])

@@ -255,7 +255,7 @@ def test_items_that_still_hold_a_word_of_a_name_are_listed(tmp_path: Path) -> No
     of_hazel = sorted(item.item_id for item in drawn.items if item.handbook_a == "a")
     assert drawn.names_left == {item_id: ["hazelnuts"] for item_id in of_hazel}
     assert drawn.names_left_text() == (
-        "2 items still hold a word of an institution's name. Read them before the study begins: "
+        "2 items hold a word that is in an institution's name too, and may be an ordinary one. A person has to judge: "
         f"{of_hazel[0]}: hazelnuts; {of_hazel[1]}: hazelnuts."
     )
 

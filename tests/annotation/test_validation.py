@@ -90,7 +90,7 @@ def test_every_number_of_the_paragraphs_is_in_the_tables(exported: Path):
         # Of the run, because the mixture of labels in the sample is that of its design
         value, low, high = (kappa[f"Run (weighted){end}"] for end in ("", ", 95 % low", ", 95 % high"))
         assert (
-            f"weighted to the run: Cohen's kappa, quadratic weights {value:.2f} (95 % interval {low:.2f} to {high:.2f})" in text
+            f"Weighted to the run: Cohen's kappa, quadratic weights {value:.2f} (95 % interval {low:.2f} to {high:.2f})" in text
         )
     assert "Cohen's kappa, disagrees or not" in text
     assert not any(word in text for word in ("almost perfect", "substantial", "moderate"))

@@ -99,7 +99,7 @@ async def _list_models(client: Client) -> dict[str, dict[str, Any]]:
     where = client.endpoint.base_url
     status, body = await client.fetch("GET", f"{where}/models")
     if status is None:
-        raise AuditError(f"{where} cannot be reached: {body}. {NOTHING} Start the server, or set AUDIT_JUDGE_URL.")
+        raise AuditError(f"{where} cannot be reached: {body}. {NOTHING} Start the server, or change its address.")
     _check_key(where, status)
     models = body.get("data") if isinstance(body, dict) else None
     if status != 200 or not isinstance(models, list):

@@ -439,7 +439,7 @@ def label_rows(report: AgreementReport, ratings: Ratings, by: str) -> pd.DataFra
         calls = confirmed_calls(ratings, Label(word)) if word in set(LABELS) and by == reference_standard(ratings) else None
         if not (undefined(precision) and undefined(recall)):
             found = _counted(recall) if scope == SAMPLE else _weighted(recall)
-            right = confirmed_words(calls) if calls and calls.divided else _counted(precision)
+            right = confirmed_words(calls).replace("95 % interval ", "") if calls else _counted(precision)
             rows.append((word, right, found, _written(f1), _care(precision, recall)))
     return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
 

@@ -31,8 +31,11 @@ WHERE = (
 NONE_YET = "There is no backup here yet. Nightly ones, where the server makes them, are in a folder of their own."
 SOUND = "{file} can be read, and every part of it is as it was written. It holds {holds}."
 RESTORE = (
-    "A restore replaces everything, so it is done on the server, with the dashboard stopped. What is replaced is kept beside it, "
-    "a backup that was altered is refused, and afterwards everybody signs in again."
+    "A backup has the database of studies (accounts, settings, ratings, decisions, edits of themes), people's corrections of "
+    "extracted text (*sources/*) and models' replies (files that end in *.journal*). It has no runs: keep their releases, and "
+    "load them again. A restore is done on the server, with the dashboard stopped. The last command replaces the whole database "
+    "of studies and keeps the replaced one beside it; a backup that was altered is refused, and everybody signs in again. "
+    "Corrections and replies are copied back by hand, from below *restored* to where they were."
 )
 COMMANDS = """\
 audit backup verify {file}

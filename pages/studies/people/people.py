@@ -89,6 +89,7 @@ def last_change() -> None:
     if message:
         st.success(escaped(message))
     if password:
+        st.markdown("One-time password:")
         st.code(password, language=None)
         st.caption(ONE_TIME)
 
@@ -145,8 +146,8 @@ def accounts_section(store: LabelStore, actor: Actor) -> None:
     """Every account, and one of them to be changed."""
     states = {state.account.username: state for state in list_account_states(store, now())}
     table(accounts_frame(list(states.values())), "accounts", ACCOUNTS_TABLE.columns)
-    st.header("Change an account", anchor=False)
     last_change()
+    st.header("Change an account", anchor=False)
     name = st.selectbox(
         "Account", list(states), index=None, placeholder="Choose an account", key="account",
         format_func=lambda name: f"{name} · {states[name].account.name}",

@@ -38,6 +38,7 @@ from annotation.studies.earlier_studies import poolable
 from annotation.studies.sample_plan import MAX_STUDY_ITEMS
 from annotation.studies.verdict_store import sample_digest
 from audit.charts.rates import Rate, rate_dots
+from audit.charts.style import interval
 from audit.errors import AuditError
 from audit.exports.table_model import with_population_column
 from audit.vocabulary import LABELS
@@ -72,10 +73,10 @@ PLANNED = (
     "as you have, then look at the plan once more: that takes the fewest ratings."
 )
 HALVED = 2.0
-NARROW_HELP = "How far the interval reaches to either side. Filled in: half of what it is now."
+NARROW_HELP = "Half of the distance between the interval's ends. Filled in: half of what it is now."
 NARROWED = (
-    "The interval of the share of {label}, among all pairs of the run, reaches {present:.1f} percentage points to either side"
-    "{when}. For {points:.1f} points, **{items:,} more items** are needed."
+    "The interval of the share of {label}, among all pairs of the run, is {width:.1f} percentage points wide{when}, from {span}. "
+    "To make it {wanted:.1f} points wide, **{items:,} more items** are needed."
 )
 TRUTH = (
     "What counts as true here is the label that annotators agree on or an adjudicator decided. Where all of them are wrong "
@@ -147,7 +148,7 @@ def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str,
     left, right = st.columns(2)
     label = left.selectbox("Share of", ROWS, index=ROWS.index(DISAGREES), format_func=str.lower, key="planned")
     now = usual[(usual["method"] == CORRECTED) & (usual["label"] == label)].iloc[0]
-    present = 50 * (now["high"] - now["low"])  # points to either side
+    present = 50 * (now["high"] - now["low"])  # points; the estimate need not be in the middle
     half = HALVED if math.isnan(present) else min(max(round(present / 2, 1), 0.1), 20.0)
     points = right.number_input(
         "Half-width of the interval, in percentage points", 0.1, 20.0, half, 0.1, key=f"half_width_{label}", help=NARROW_HELP
@@ -155,7 +156,8 @@ def planner(study: Study, pooled: tuple[str, ...], ratings: Ratings, human: str,
     needed = sample_size_plan(ratings, points / 100, label, human)
     more, when = int(needed["more"].sum()), " once the study is complete" if ratings.live else ""
     if not math.isnan(present):
-        st.markdown(NARROWED.format(label=pairs_called(label), present=present, points=points, items=more, when=when))
+        words = {"label": pairs_called(label), "span": interval(now["low"], now["high"]), "items": more, "when": when}
+        st.markdown(NARROWED.format(width=2 * present, wanted=2 * points, **words))
     table(needed, "plan", PLAN_TABLE.named("stratum", "pairs", "rated", "wanted", "more"))
     st.caption(f"Each item is rated by {study.ratings_per_item} annotators. {PLANNED if more else ''}")
     if more and set(needed["stratum"]) <= set(map(str, LABELS)) and st.button("Draw them as a further study", key="further"):

@@ -70,6 +70,7 @@ def new_password_form(name: str, password: str) -> None:
     """Ask for a password in place of the one-time password with which somebody has just signed in."""
     with st.form("new_password", width=420):
         st.markdown(st.session_state[CHANGE_PASSWORD])
+        st.caption(PASSWORD_HELP)
         new = st.text_input("New password", type="password", autocomplete="new-password", max_chars=256)
         again = st.text_input("Repeat the new password", type="password", autocomplete="new-password", max_chars=256)
         if not st.form_submit_button("Change password and sign in", type="primary"):

@@ -45,6 +45,7 @@ from pages._blinded.frame import escaped
 from pages._blinded.option_labels import distinct_labels
 from pages._blinded.scripts import script_path
 from pages._shared.loaders import load, loaded_runs
+from pages._shared.pickers import requested_run
 from pages._shared.study_figures import remember_study
 from pages._shared.widgets import table
 
@@ -59,7 +60,7 @@ DRAWS: dict[Scheme, tuple[Callable[..., DrawnSample], Callable[..., DrawnSample]
     PAIRS: (preview_study, draw_study),
     HEAD_TO_HEAD: (lambda _, run, plan, study_id: draw_head_to_head(run, plan, study_id), draw_head_to_head_study),
 }
-SUCCESS = "success message for the next run of the page"
+SUCCESS, WARNING = "success message for the next run of the page", "warning for the next run of the page"
 MASK_HELP = (
     "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
     "lines. The list is kept with the study and cannot be changed afterwards."
@@ -98,10 +99,10 @@ LOOKS_HELP = (
 CONFIRMED = "If annotators confirm this share of the judge's labels, in %"
 
 
-def rerun_with_message(message: str) -> None:
-    """Rerun the page, so that it shows the new state, and show the message on it."""
+def rerun_with_message(message: str, warning: str = "") -> None:
+    """Rerun the page, so that it shows the new state, and show the message on it, and a warning below."""
     # A message that is drawn before a rerun disappears with it.
-    st.session_state[SUCCESS] = message
+    st.session_state[SUCCESS], st.session_state[WARNING] = message, warning
     st.rerun()
 
 
@@ -109,6 +110,8 @@ def show_message() -> None:
     """Show the message of `rerun_with_message`, if there is one."""
     if message := st.session_state.pop(SUCCESS, None):
         st.success(escaped(message))
+        if warning := st.session_state.pop(WARNING, ""):
+            st.warning(escaped(warning))
         st.toast("The result is at the top of the page.")  # the form that was sent may be far below
 
 
@@ -137,6 +140,8 @@ def new_study(store: LabelStore) -> None:
 
 def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people: Sequence[str]) -> None:
     by_key = {run.key: run for run in runs}
+    if (shown := requested_run()) in by_key:
+        st.session_state.setdefault("study_run", shown)
     key = st.selectbox("Run", list(by_key), format_func=lambda name: f"{by_key[name].title} ({name})", key="study_run")
     # Not a form: the planner follows every number as it is changed.
     left, right = st.columns(2)
@@ -170,7 +175,11 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
-        rerun_with_message(f"The study was created; its annotators can see it now, as {shown}. {drawn.names_left_text()}")
+        left = drawn.names_left_text()
+        rerun_with_message(
+            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {left}'}",
+            f"{left} Each item's text is in the packets below." if drawn.names_left else "",
+        )
 
 
 def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePlan:

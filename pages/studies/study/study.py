@@ -108,8 +108,8 @@ def _masked(store: LabelStore, study: Study) -> str:
 
 
 def _names_left(store: LabelStore, study: Study) -> str:
-    """What masking left of institutions' names; "" where names are shown or the study was not drawn from a run."""
-    if study.names_shown:
+    """What masking left of institutions' names; "" where names are shown, the study has ended or was not drawn from a run."""
+    if study.names_shown or study.state is StudyState.CLOSED:
         return ""
     digest = sample_digest(store, study.study_id)
     run = next((run for run in loaded_runs() if run.digest == digest), None)

@@ -118,6 +118,7 @@ def test_a_call_on_which_people_are_divided_counts_in_parts() -> None:
     assert float(calls.share.value) == pytest.approx(2.5 / 4)
     assert 0 < calls.share.low < 2.5 / 4 < calls.share.high < 1
     assert confirmed_words(calls).startswith("2 of 4, divided on 1, which count in parts (63 %, 95 % interval ")
+    assert confirmed_words(calls).endswith(" % of the run's 40)")
     # Where every pair of the stratum is rated, only the dispute is open
     rated = confirmed_calls(ratings_from(frame.assign(design_weight=1.0)), Label.DIVERGENT)
     assert (rated.share.low, rated.share.high) == (2 / 4, 3 / 4)

@@ -114,6 +114,7 @@ def test_the_page_leads_with_people_and_then_the_judge(judged, as_user: SignIn):
     assert "Without a gold label: 2 items in open dispute. These count in parts in the judge's precision alone." in words
     rows = next(frame.value for frame in lists(at) if "precision" in frame.value).set_index("label")
     assert rows.loc["consistent", "precision"].startswith("8 of 10, divided on 2, which count in parts (90 %, ")
+    assert rows.loc["consistent", "precision"].endswith(" to 100 % of the run's 100)")
     assert "Left out, because neither the majority nor the judge gave them: absent, complementary" in words
     assert len(at.get("plotly_chart")) == 2  # people with people, and the judge with people
 

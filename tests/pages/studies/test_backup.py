@@ -23,6 +23,8 @@ def test_a_backup_is_written_checked_noted_and_never_downloaded(folk: LabelStore
     assert file.stat().st_mode & 0o077 == 0
     assert "It holds accounts 5, studies 1" in at.success[0].value.replace("\\", "")
     assert f"python -m zipfile -e {file} restored" in words_on(at)
+    assert "It has no runs" in words_on(at)
+    assert "Corrections and replies are copied back by hand" in words_on(at)
     assert not at.get("download_button")
     assert [entry.detail.split(":")[0] for entry in list_log(folk, events=[Event.EXPORT])] == ["backup"]
 

@@ -104,7 +104,7 @@ def test_an_account_is_added_with_a_one_time_password(page: AppTest, folk: Label
     page.text_input(key="new_username").set_value("Paul")
     page.selectbox(key="new_role").set_value("pi")
     at = next(button for button in page.button if button.label == "Add account").click().run()
-    assert states(folk)["paul"] == "password reset"
+    assert states(folk)["paul"] == "one-time password"
     assert len(at.code) == 1
     at.text_input(key="new_username").set_value("paul")
     at = next(button for button in at.button if button.label == "Add account").click().run()

@@ -7,6 +7,7 @@ import pytest
 from annotation.prevalence.estimates import CORRECTED, DISAGREES, prevalence
 from annotation.studies.study_tables import study_ratings
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, store_sample
+from audit.charts.style import interval
 from tests.pages.conftest import lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import rate, study_of
@@ -77,6 +78,8 @@ def test_a_plan_says_what_halves_the_interval(judged, as_user: SignIn):
     assert wanted.value == pytest.approx(50 * (high - low) / 2, abs=0.06)
     plan = next(frame.value for frame in lists(at) if "wanted" in frame.value)
     assert f"**{plan['more'].sum():,} more items** are needed" in words_on(at)
+    assert f"is {100 * (high - low):.1f} percentage points wide" in words_on(at)
+    assert f", from {interval(low, high)}. To make it {2 * wanted.value:.1f} points wide" in words_on(at)
     assert plan["more"].sum() > 0
 
 

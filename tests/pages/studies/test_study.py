@@ -13,14 +13,14 @@ from sqlalchemy import text
 
 from annotation.label_store.assignments import prefetch_tasks
 from annotation.label_store.studies import ItemKind, StudyState, advance_study, find_study, list_studies
-from annotation.studies.adjudication import list_disputes
+from annotation.studies.adjudication import close_study, list_disputes
 from annotation.studies.packets import packet_csv
 from annotation.studies.sample_plan import SamplePlan
 from annotation.studies.sampling import draw_study
 from annotation.studies.study_tables import ratings_table
 from annotation.studies.verdict_store import SampleOrigin, StoredVerdict, Stratum, list_strata, store_sample
 from pages._blinded.scripts import script_path
-from tests.pages.conftest import TABLE, lists, words_on
+from tests.pages.conftest import HANDBOOKS, TABLE, lists, words_on
 from tests.pages.studies.conftest import SignIn
 from tests.support.studies import NOW, item, people, rate, rate_all, step, study_of
 
@@ -53,6 +53,26 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     assert [study.title for study in list_studies(ready)] == ["Is the judge right?"]
     assert [study.title for study in list_studies(ready, "ana")] == ["Study 1 (pairs)"]
     assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
+
+
+def test_a_sample_is_drawn_from_the_run_seen_last_and_words_of_names_that_are_left_are_a_warning(
+    load_run, folk, as_user: SignIn
+):
+    people(folk, "ana", "ben")
+    seen = load_run(handbooks=[{**one, "center": "Hand"} for one in HANDBOOKS])  # a part of "handbook"
+    newest = load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT"), run_id="newest")
+    assert as_user("petra", "study").selectbox(key="study_run").value == newest.key
+    at = as_user("petra")
+    at.query_params["run"] = seen.key
+    at = filled(at.switch_page(script_path("studies/study")).run(), "first-one")
+    assert at.selectbox(key="study_run").value == seen.key
+    at = at.button(key="create_study").click().run()
+    assert "institution's name" not in at.success[0].value
+    assert "a word that is in an institution's name too, and may be an ordinary one" in "\n".join(part.value for part in at.warning).replace("\\", "")
+    with folk.begin() as tx:
+        advance_study(tx, "first-one", StudyState.LABELLING, NOW, incomplete=True)
+    close_study(folk, "first-one", NOW)
+    assert "institution's name" not in words_on(as_user("petra", "study"))
 
 
 def test_the_strata_are_previewed_before_anything_is_created(ready, as_user: SignIn):
