@@ -55,9 +55,7 @@ def test_a_pi_draws_a_sample_and_its_annotators_see_it(ready, as_user: SignIn):
     assert "**labelling**" in words_on(at)  # so few pairs that none is left over for calibration
 
 
-def test_a_sample_is_drawn_from_the_run_seen_last_and_words_of_names_that_are_left_are_a_warning(
-    load_run, folk, as_user: SignIn
-):
+def test_a_sample_is_drawn_from_the_run_seen_last_and_words_of_names_that_are_left_are_a_warning(load_run, folk, as_user: SignIn):
     people(folk, "ana", "ben")
     seen = load_run(handbooks=[{**one, "center": "Hand"} for one in HANDBOOKS])  # a part of "handbook"
     newest = load_run(TABLE.replace("DIVERGENT/high", "CONSISTENT"), run_id="newest")
@@ -68,7 +66,8 @@ def test_a_sample_is_drawn_from_the_run_seen_last_and_words_of_names_that_are_le
     assert at.selectbox(key="study_run").value == seen.key
     at = at.button(key="create_study").click().run()
     assert "institution's name" not in at.success[0].value
-    assert "a word that is in an institution's name too, and may be an ordinary one" in "\n".join(part.value for part in at.warning).replace("\\", "")
+    warned = "\n".join(part.value for part in at.warning).replace("\\", "")
+    assert "a word that is in an institution's name too, and may be an ordinary one" in warned
     with folk.begin() as tx:
         advance_study(tx, "first-one", StudyState.LABELLING, NOW, incomplete=True)
     close_study(folk, "first-one", NOW)
