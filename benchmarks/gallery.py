@@ -59,7 +59,18 @@ ASKED_OF_MANY = 10
 TALLEST = 6_000
 """Pixels of a page that are in its picture."""
 VIEWS = {
-    "systems": ("criteria", "differences", "preferences", "trust", "references", "types", "retrieval", "when", "replies"),
+    "systems": (
+        "criteria",
+        "differences",
+        "preferences",
+        "aligned",
+        "trust",
+        "references",
+        "types",
+        "retrieval",
+        "when",
+        "replies",
+    ),
     "system_answers": ("scores", "preferred"),
     "sources": ("shares", "details", "differences", "one"),
     "stress": ("selective", "differences", "contexts", "instances", "one"),
@@ -68,6 +79,7 @@ VIEWS = {
     "judge": ("raters", "again", "dates", "second", "planted", "read", "doubts", "replies", "prompts"),
     "trust": ("tests", "raters", "rates", "lists"),
     "runs": ("report", "findings", "datasheet", "manifest"),
+    "about": ("labels", "handbooks"),
     "theme": ("pairs", "words", "where"),
     "papers": ("others", "missing", "departures"),
 }

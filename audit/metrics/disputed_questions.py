@@ -8,6 +8,7 @@ from audit.metrics import metric
 from audit.metrics._shared import ANY_DISPUTE, rate_columns
 from audit.metrics.disagreements import EVERY_STEP, ORDERS, Filters, paged
 from audit.metrics.position_groups import ANSWERS, GROUPS_SQL, NOT_ADDRESSED, NOT_ASKED, UNREAD
+from audit.queries.concerned import concerned
 from audit.queries.lookup import LABEL_CODE, SIGNIFICANCE_CODE, question_number, require_one_of
 from audit.queries.pair_counts import BY_QUESTION_IN_SCOPE, SCOPES, default_scope
 from audit.stats.intervals import with_wilson
@@ -108,16 +109,19 @@ labelled as (
     from judged_pairs where question = $question
 )
 select count(*) filter (state <> '{NOT_ASKED}') as asked, count(*) filter (state = '{ANSWERS}') as answering,
-       count(*) filter (state = '{NOT_ADDRESSED}') as not_addressing, count(*) filter (state = '{UNREAD}') as unread,
+       count(*) filter (state = '{NOT_ADDRESSED}' and {concerned("q", "states")}) as not_addressing,
+       count(*) filter (state = '{NOT_ADDRESSED}' and not {concerned("q", "states")}) as elsewhere,
+       count(*) filter (state = '{UNREAD}') as unread,
        any_value(present) as present, any_value(disagreeing) as disagreeing, any_value(unscored) as unscored
-from states cross join labelled
+from states cross join labelled join questions q on q.question = $question
 """
 
 
 def counts_on(con: Connection, question_id: str) -> dict[str, int]:
     """Handbooks asked, answering, not_addressing and unread on one question; its pairs present, disagreeing and unscored.
 
-    asked = answering + not_addressing + unread. No rate has an interval here: one question is not a sample of anything.
+    Those that do not address it and need not, being of another organ, are `elsewhere`: asked = answering + not_addressing +
+    elsewhere + unread. No rate has an interval here: one question is not a sample of anything.
     Raises NotInRunError when the question is not in the run.
     """
     (row,) = frame(con, COUNTED, {"question": question_number(con, question_id)}).to_dict("records")

@@ -132,7 +132,7 @@ def more_words(name: str, tags: Iterable[str] = (), in_answers: Iterable[tuple[s
     for term in synonym_stems(own):
         add(term, SYNONYM)
     for words in CAPITALISED.findall(name[:MAX_NAME]):
-        add("".join(word[0] for word in re.split("[ -]", words)).lower(), INITIALS)
+        add("".join(word[:1] for word in re.split("[ -]", words)).lower(), INITIALS)
     for tag in tags:
         for term in stems_of(tag):
             add(term, TAG)

@@ -41,10 +41,12 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     names       of the rows, as a reader calls them;  whole  the rate of all
     most, none  how the sentence begins where a row is clearly above, and where none is: templates of `fill`
     """
-    compared = f"{frame[[rate, rate + LOW]].notna().all(axis=1).sum():,}"
+    known = frame[[rate, rate + LOW]].notna().all(axis=1).sum()
+    compared = f"{known:,}"
     above = clearly_above(frame.assign(called=list(names)), rate, whole)
     if above.empty:
-        return fill(run, NONE, none=fill(run, none), of="" if compared in "01" else f" of {compared}", whole=percent(whole))
+        of = "" if known < 2 else f" of {compared}" if known == len(frame) else f" of {compared} with an interval"
+        return fill(run, NONE, none=fill(run, none), of=of, whole=percent(whole))
     first, *others = [isolated(cut(display_name(name), LONGEST)) for name in above["called"]]
     named = [*others[:NAMED], *([f"{len(others) - NAMED:,} more"] if len(others) > NAMED else [])]
     top = above.iloc[0]

@@ -14,7 +14,7 @@ from audit.charts.style import interval, percent
 from audit.metrics.silence import silence
 from audit.queries.search_errors import SearchErrors, search_errors
 from audit.store.runs import Run
-from audit.terms import ALL, RATE_TITLES, display_name
+from audit.terms import ALL, display_name
 from pages._shared.loaders import load
 from pages._shared.widgets import clicked_point, counts, footer, go_to, say, table
 
@@ -37,6 +37,7 @@ NOT_MEASURED = (
     "How often the search misses an answer that is there was not measured for this run, so the share of {handbooks} that are "
     "silent is not shown."
 )
+TOO_FEW = "What was found here is too little to tell how many {handbooks} are silent."
 DOES_NOT_FIT = "What was found here does not fit the known errors of the search, so the share that is silent is not shown."
 UNLABELLED = "What was found, by part of the run. On what advice differs is not known: nothing has compared the {handbooks} yet."
 READ_BY_A_MODEL = "A model answered, and nothing has compared its answers yet. How many {handbooks} answer is on *Questions*."
@@ -70,13 +71,13 @@ def silent_sentence(run: Run, row: Mapping[Hashable, Any] | pd.Series) -> str:
     """The share that is silent with its interval; why it is not shown; nothing where `miss_sentence` says why."""
     if errors_of(run).rates is None:
         return ""
-    if pd.isna(row["silent"]):
-        return say(run, DOES_NOT_FIT)
+    if pd.isna(row["silent_high"]):
+        return say(run, DOES_NOT_FIT if pd.isna(row["silent"]) else TOO_FEW)
     if row["silent"] in (0, 1):  # cut at the end of the scale, where the estimate itself says nothing
         words = (SILENT_AT_LEAST if row["silent"] else SILENT_AT_MOST).replace("{rest}", REST)
         low, high = percent(row["silent_low"]), percent(row["silent_high"])
         return say(run, words.replace("{population}", silence.table.population), low=low, high=high)
-    span = interval(row["silent_low"], row["silent_high"]) or "unknown"
+    span = interval(row["silent_low"], row["silent_high"])
     # The population is a template in the run's words
     return say(run, SILENT.replace("{population}", silence.table.population), silent=percent(row["silent"]), span=span)
 
@@ -124,8 +125,7 @@ def shown_rates(run: Run) -> tuple[Rate, ...]:
 
 def shown_titles(run: Run) -> list[str]:
     """The columns of these rates."""
-    searched = errors_of(run).searched
-    return [name for name in RATE_TITLES if not (searched and name == "r_abs")]
+    return [rate.column for rate in shown_rates(run)]
 
 
 def where_silence_is(run: Run) -> None:

@@ -178,11 +178,13 @@ def who_says_what(run: Run, found: QuestionPositions, numbers: Mapping[str, int]
     """
     holding = {holder.handbook_id for position in found.positions for holder in position.holders}
     others = numbers["answering"] - len(holding) - len(found.others)
+    elsewhere = f"of another {terms(run)['organ']}"
     parts = [
         _positions(run, found, numbers),
         _count(len(found.others), f"says {ELSE}", f"say {ELSE}"),
         _count(others, "answers, with no sentence found on this", "answer, with no sentence found on this") if holding else "",
         _count(numbers["not_addressing"], "does not address it", "do not address it"),
+        _count(numbers["elsewhere"], f"{elsewhere} says nothing, and need not", f"{elsewhere} say nothing, and need not"),
         _count(numbers["unread"], "gave a reply that could not be read", "gave replies that could not be read"),
     ]
     return "; ".join(part for part in parts if part) + "."

@@ -67,6 +67,10 @@ def listed(names: Iterable[object]) -> str:
 CHART_CONFIG = {"displaylogo": False, "modeBarButtons": [["toImage"]], "responsive": True, "typesetMath": False}
 
 
+RAISES = re.compile(r"Raises [^.]*(?:\.(?!\s|$)[^.]*)*\.\s*")
+"""The sentence of a docstring that says which errors a function raises."""
+
+
 def how_counted(*names: str) -> None:
     """The definition and the SQL of what is shown, one click away; `names` are keys of audit.metrics.METRICS."""
     with st.popover("How this is counted", icon=":material/functions:"):
@@ -74,23 +78,18 @@ def how_counted(*names: str) -> None:
 
 
 def definitions(*names: str) -> None:
-    """The definition and the SQL of metrics, keys of audit.metrics.METRICS."""
+    """What metrics count, in prose; their columns and SQL behind a fold. `names` are keys of audit.metrics.METRICS."""
     for name in names:
-        _definition(METRICS[name].docstring)
-        st.code(METRICS[name].sql, language="sql")
-
-
-RAISES = re.compile(r"Raises [^.]*(?:\.(?!\s|$)[^.]*)*\.\s*")
-"""The sentence of a docstring that says which errors a function raises."""
-
-
-def _definition(docstring: str) -> None:
-    """Prose is wrapped to the screen; a list of columns keeps its line breaks; what a caller can do wrong is left out."""
-    for paragraph in RAISES.sub("", docstring).strip().split("\n\n"):
-        if "\n    " in paragraph:
-            st.code(paragraph, language=None, wrap_lines=True)
-        else:
-            st.text(" ".join(paragraph.split()))
+        # What a caller can do wrong is left out
+        paragraphs = RAISES.sub("", METRICS[name].docstring).strip().split("\n\n")
+        of_columns = [paragraph for paragraph in paragraphs if "\n    " in paragraph]
+        for paragraph in paragraphs:
+            if paragraph not in of_columns:
+                st.text(" ".join(paragraph.split()))
+        with st.expander("Columns and SQL, for programs"):
+            for paragraph in of_columns:
+                st.code(paragraph, language=None, wrap_lines=True)
+            st.code(METRICS[name].sql, language="sql")
 
 
 def counts(run: Run, template: str, **values: object) -> None:

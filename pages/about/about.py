@@ -9,12 +9,14 @@ from audit.metrics.composition import NOT_STATED, composition, question_sources,
 from audit.metrics.labels import labels
 from audit.queries.about_run import RunCounts, described_handbooks, run_counts
 from audit.store.runs import Run
-from audit.terms import INTENDED_USE, display_name, terms
+from audit.terms import INTENDED_USE, display_name, fill, terms
 from pages._shared.loaders import load
 from pages._shared.page import OF_SYSTEMS, page
+from pages._shared.pickers import choose
 from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Who was asked what, how the answers were compared, and whether all records were loaded."
+VIEWS = {"all": "What it is", "labels": "How the pairs were labelled", "handbooks": "{Handbooks} and {questions}"}
 FACTS = {
     "date": "Date", "generator": "Answers written by", "retriever": "Passages chosen by", "judge": "Pairs compared by",
     "licence": "Licence",
@@ -72,7 +74,6 @@ def with_outcome_names(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 def labelled_pairs(run: Run) -> None:
     """How many pairs were compared, and with what outcome."""
-    st.header("How the pairs were labelled", anchor=False)
     outcomes = load(labels, run)
     counted = label_counts(outcomes)
     chart(
@@ -157,12 +158,15 @@ def completeness(run: Run) -> None:
 
 with page("About these data", LEAD, without_pairs=LEAD) as run:
     size = load(run_counts, run)
-    what_it_is(run, size)
-    if run.has_pairs:
+    shown = [name for name, has in zip(VIEWS, (True, run.has_pairs, size.handbooks), strict=True) if has]
+    view = choose("Show", shown, "view", lambda name: fill(run, VIEWS[name]), show_label=False) if len(shown) > 1 else "all"
+    if view == "labels":
         labelled_pairs(run)
-    if size.handbooks:
+    elif view == "handbooks":
         composition_section(run)
         sources_section(run)
-    if run.has_systems:
-        answering_systems(run)
-    completeness(run)
+    else:
+        what_it_is(run, size)
+        if run.has_systems:
+            answering_systems(run)
+        completeness(run)

@@ -49,7 +49,7 @@ MAX_LISTED = 200
 CELLS_NOTE = (
     "Each cell has the number of pairs and their share of the row; framed cells kept their label. A click lists the pairs."
 )
-TRANSITIONS = ("Label by label", "In figures")
+TRANSITIONS = ("Labels", "Figures")
 CELL = "cell"  # in the session: the comparison that the clicked cell belongs to, its state in the first and in the second run
 
 

@@ -87,7 +87,7 @@ def not_addressed(run: Run, overall: pd.DataFrame) -> None:
             asked, absence = handbooks.table.pick(run, "asked", "absence")
             columns = (own, replace(absence, heading="Does not address"), asked)
             opens = lambda row: {"handbook": row["handbook_id"]}  # noqa: E731
-            linked_rows(run, rows.assign(name=names), "coverage_list", columns, "handbook", opens, rows=30)
+            linked_rows(run, rows.assign(name=names), "coverage_list", columns, "handbook", opens, rows=20)
     if map_tab.open:
         with map_tab:
             figure = drawn(coverage_figure, rows, cells, run.term("handbook"))

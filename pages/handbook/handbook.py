@@ -131,7 +131,7 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
         n=len(frame),
     )
     columns = gaps.table.pick(run, "text", "topics", "share")
-    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=6)
+    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=4)
     footer(frame, "gaps", run, "gaps")
 
 
@@ -152,7 +152,7 @@ def disagreement_section(run: Run, handbook_id: str, names: dict[str, str]) -> N
     columns = pairs.table.pick(run, "disagreeing")
     about = (Column.text("name", title_of(run, "handbook")), Column.text("about", "About, the gravest first"))
     both = lambda row: {"handbook": [handbook_id, row["other"]]}  # noqa: E731
-    linked_rows(run, frame, "other_table", (*about, *columns), "disagreements", both, rows=6)
+    linked_rows(run, frame, "other_table", (*about, *columns), "disagreements", both, rows=4)
     footer(frame, "disagrees-with", run, "pairs")
 
 

@@ -156,7 +156,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     if not run.has_pairs:
         unlabelled_question(run, names)
         st.stop()
-    above, below = st.container(), st.container()
+    above, below = st.container(key="says"), st.container()
     with below:
         question_id = pick_question(run)
     close_when_changed("question", question_id, ("a", "b"))
@@ -166,7 +166,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
         summary(run, question_id, found, names)
         mine_line(run, table, found, names)
         if (table["state"] == "not addressed").any() and load(has_texts, run):
-            link("ask", SEARCH, run, icon=":material/search:", ask=asked_question(run))
+            link("ask", SEARCH, run, icon=":material/find_in_page:", ask=asked_question(run))
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:
             st.info(say(run, "Fewer than two {handbooks} answer this question, so there is nothing to compare."))
@@ -175,7 +175,8 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
             opened = linked_pair(question_id, cells.index) or most_differing(pairs or [(answering[0], answering[1])], found)
             judged = load(pair, run, question_id=question_id, handbook_a=opened[0], handbook_b=opened[1])
             # Positions first: on a narrow screen the columns come one below the other.
-            left, right = st.container(key="reading").columns([4, 7], gap="medium")
+            reading, has_cards = st.container(key="reading"), found.positions or found.others or found.certain
+            left, right = reading.columns([4, 7], gap="medium") if has_cards else (reading, reading)
             with left:
                 position_cards(run, found, names, cells)
             with right:

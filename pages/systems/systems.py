@@ -39,9 +39,9 @@ from pages._shared.widgets import chart, counts, footer, link, say, table
 
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 VIEWS = {
-    "all": "Scores", "criteria": "By criterion", "differences": "Differences", "preferences": "Preferences", "trust": "Trust",
-    "references": "Against references", "types": "By question type", "retrieval": "Search and answer", "when": "When to search",
-    "replies": "Replies",
+    "all": "Scores", "criteria": "By criterion", "differences": "Differences", "preferences": "Preferences",
+    "aligned": "Judge and people", "trust": "Trust", "references": "Against references", "types": "By question type",
+    "retrieval": "Search and answer", "when": "When to search", "replies": "Replies",
 }  # fmt: skip
 ONE_TYPE = "The {questions} of this run have one type or none, so there is nothing to compare by type."
 ONE_SYSTEM = "This run has one answering system, so there is nothing to compare it with."
@@ -159,11 +159,9 @@ MIN_SYSTEMS = 3
 
 
 def preferences_section(run: Run, chosen: QuestionFilter) -> None:
-    """Preferences by couple of systems and kind of rater; strengths, alignment with the judge, and effects of side and length."""
+    """Preferences by couple of systems and kind of rater; strengths."""
     if not sections.show(run, PREFERENCES, **chosen.options).empty:
         strengths(run, chosen)
-        alignment(run, chosen)
-        sections.show(run, EFFECTS, **chosen.options)
 
 
 def strengths(run: Run, chosen: QuestionFilter) -> None:
@@ -181,9 +179,10 @@ def strengths(run: Run, chosen: QuestionFilter) -> None:
 
 
 def alignment(run: Run, chosen: QuestionFilter) -> None:
-    """How often the judge prefers what people prefer, and how far two people agree."""
+    """How often the judge prefers what people prefer, how far two people agree, and effects of side and length."""
     if not sections.show(run, ALIGNMENT, **chosen.options).empty:
         sections.show(run, PEOPLE, **chosen.options)
+    sections.show(run, EFFECTS, **chosen.options)
 
 
 def calibration_section(run: Run, chosen: QuestionFilter) -> None:
@@ -252,7 +251,7 @@ def when_to_retrieve_section(run: Run, chosen: QuestionFilter) -> None:
 
 
 DRAWN = {
-    "all": quality, "criteria": criteria, "differences": differences, "preferences": preferences_section,
+    "all": quality, "criteria": criteria, "differences": differences, "preferences": preferences_section, "aligned": alignment,
     "trust": calibration_section, "references": against_references, "retrieval": retrieval_section,
     "when": when_to_retrieve_section, "replies": replies,
 }  # fmt: skip

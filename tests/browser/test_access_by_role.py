@@ -229,7 +229,7 @@ class Recorder:
     def download_all(self, page: Page) -> None:
         if page.get_by_text(NO_SUCH_PAGE).count():
             page.keyboard.press("Escape")
-        for name in ("Download", "Every comparison"):
+        for name in ("Download", "Comparisons"):
             for tab in page.get_by_role("tab", name=name, exact=True).all():
                 tab.click()
                 settled(page)

@@ -3,6 +3,7 @@
 from audit.metrics.disagreements import Filters
 from audit.metrics.disputed_questions import counts_on, disputed_questions
 from audit.queries.lookup import question_list
+from tests.support.tiny import handbook
 from tests.support.tiny_store import store_from
 
 TABLE = """
@@ -46,8 +47,17 @@ def test_filters_choose_pairs_and_pages_carry_the_whole_count(tmp_path):
 def test_one_question_is_counted_without_a_rate(tmp_path):
     con = store_from(tmp_path, TABLE + "    q6 general ab=DIVERGENT ac=UNSCORED bc=ABSENT d=notasked")
     assert counts_on(con, "q1") == {
-        "asked": 4, "answering": 3, "not_addressing": 1, "unread": 0, "present": 3, "disagreeing": 2, "unscored": 0,
+        "asked": 4, "answering": 3, "not_addressing": 1, "elsewhere": 0, "unread": 0,
+        "present": 3, "disagreeing": 2, "unscored": 0,
     }  # fmt: skip
     assert counts_on(con, "q6") == {
-        "asked": 3, "answering": 3, "not_addressing": 0, "unread": 0, "present": 1, "disagreeing": 1, "unscored": 1,
+        "asked": 3, "answering": 3, "not_addressing": 0, "elsewhere": 0, "unread": 0,
+        "present": 1, "disagreeing": 1, "unscored": 1,
     }  # fmt: skip
+
+
+def test_a_handbook_of_another_organ_is_not_silent_on_a_question_that_it_need_not_answer(tmp_path):
+    organs = {"a": "kidney", "b": "kidney", "c": "liver", "d": "general", "e": "kidney"}
+    con = store_from(tmp_path, "q1 kidney ae=CONSISTENT b=absent c=absent d=absent", [handbook(*one) for one in organs.items()])
+    counts = counts_on(con, "q1")
+    assert (counts["answering"], counts["not_addressing"], counts["elsewhere"]) == (2, 2, 1)

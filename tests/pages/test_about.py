@@ -14,7 +14,7 @@ from tests.support.systems import systems_release
 def test_prescreened_judged_absent_and_unscored_are_three_rows_with_as_many_decimals_in_an_interval_as_in_its_share(
     run, open_page
 ):
-    table = lists(open_page("about"))[0].value
+    table = lists(open_page("about", view="labels"))[0].value
     rows = table.set_index("outcome")["pairs"]
     assert rows["absent, pre-screened (the judge was not asked)"] == 6
     assert rows["absent, by the judge"] == 1
@@ -43,10 +43,12 @@ def test_the_run_is_described_in_sentences(run, open_page):
     words = words_on(at)
     assert "3 questions, 4 handbooks of 3 centers, 2 organs. Each question was put to every handbook." in words
     assert "It has 11 answers; in 2 of them (18.2 %) the handbook does not address the question." in words
+    assert f"**Run**: {run.key}" in words
+    words = words_on(open_page("about", run=run.key, view="labels"))
     assert "Of 15 pairs, 6 are absent because at least one of the two does not address the question." in words
     assert "for 1 its verdict was not readable" in words
-    assert f"**Run**: {run.key}" in words
-    handbooks = next(table.value for table in lists(at) if "center" in table.value)
+    of_handbooks = lists(open_page("about", run=run.key, view="handbooks"))
+    handbooks = next(table.value for table in of_handbooks if "center" in table.value)
     assert handbooks["center"].tolist() == ["Alder", "Birch", "Alder", "Cedar_Hill"]
 
 

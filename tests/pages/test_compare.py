@@ -120,7 +120,7 @@ def test_the_kind_of_change_is_in_the_address(two_runs, open_page):
 
 def test_judges_are_compared_on_the_pairs_that_both_were_asked_about(two_runs, open_page):
     at = open_page("compare", view="labels")
-    at.session_state["tabs_transitions_Label by label"] = "In figures"
+    at.session_state["tabs_transitions_Labels"] = "Figures"
     at.run()
     agreed = table_with(at, "figure").set_index("figure")
     assert tuple(agreed.loc["Same label", ["count", "of"]]) == (2, 5)

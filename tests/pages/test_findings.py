@@ -37,5 +37,6 @@ def test_the_sentence_has_the_number_its_interval_and_the_whole():
 
 
 def test_where_nothing_is_clear_it_says_so():
-    assert sentence(FRAME, 0.4) == "By topic: none of 3 is clearly above the 40.0 % of all."
+    assert sentence(FRAME, 0.4) == "By topic: none of 3 with an interval is clearly above the 40.0 % of all."
+    assert sentence(FRAME.head(3), 0.4) == "By topic: none of 3 is clearly above the 40.0 % of all."
     assert sentence(FRAME.iloc[3:], 0.4) == "By topic: none is clearly above the 40.0 % of all."

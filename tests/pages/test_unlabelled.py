@@ -164,3 +164,19 @@ def test_trust_says_how_often_the_search_errs_where_there_is_no_judge(show):
     assert at.title[0].value == "How far to trust what was found"
     assert "Of 100 questions that a document answers, such a search called 14 “not found” (14.0 %" in words_on(at)
     assert len(at.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("page", ["start", "coverage", "handbook", "question"])
+def test_of_one_handbook_no_page_has_a_dash_for_a_figure_or_the_cost_of_comparing_nothing(page, data_dir, tmp_path):
+    errors = ERRORS | {"missed": 6, "answered": 118, "found": 44, "unanswered": 65}
+    release = without_pairs(release_from(tmp_path, TABLE, HANDBOOKS), tmp_path / "releases", generator_errors=errors)
+    for name in ("handbooks.jsonl", "answers.jsonl"):
+        lines = (release / name).read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if json.loads(line)["handbook_id"] == HANDBOOKS[0]["handbook_id"]]
+        (release / name).write_text("\n".join(kept), encoding="utf-8")
+    load(release, data_dir)
+    at = opened(page)
+    assert not at.exception
+    assert "–**" not in words_on(at)
+    assert "0 pairs" not in words_on(at)
+    assert ("too little to tell how many handbooks are silent" in words_on(at)) == (page != "question")

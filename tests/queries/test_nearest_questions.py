@@ -138,6 +138,7 @@ def test_a_question_is_found_by_a_word_that_only_its_answers_have(tmp_path):
 
 def test_words_behind_a_name_are_synonyms_initials_and_tags_each_with_its_weight():
     assert more_words("Who is at risk of Deep Vein Thrombosis?") == "8dvt"
+    assert more_words("After CLASS--Is a programme realistic?") == "8aci"
     assert "7hypertension" in more_words("Is high blood pressure bad?").split()
     assert (
         more_words("When may I fly?", ["diet targets"], [("altitude", 1.0), ("fly", 1.0)])

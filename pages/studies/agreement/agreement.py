@@ -293,10 +293,10 @@ def _failed_calibration(url: str, study_id: str, _store: LabelStore) -> str:
 def views_of(shown: ShownStudy, by: str) -> dict[str, Callable[[], object]]:
     """What each tab draws, by its title."""
     study_id, names = shown.study.study_id, dict(shown.names)
-    judged = {"The judge, label by label": lambda: judge_section(shown, by)} if by else {}
+    judged = {"The judge": lambda: judge_section(shown, by)} if by else {}
     preferred = shown.study.scheme is HEAD_TO_HEAD and shown.named
     couples = {COUPLES_TABLE.title: lambda: preference_tables(label_store(), study_id)} if preferred else {}
-    return {**judged, "Every comparison": lambda: any_two(shown), **couples, "Repeats, marks, time": lambda: raters(shown, names)}
+    return {**judged, "Comparisons": lambda: any_two(shown), **couples, "Annotators": lambda: raters(shown, names)}
 
 
 def raters(shown: ShownStudy, names: dict[str, str]) -> None:

@@ -60,10 +60,11 @@ def _contents_at(lines: list[Line], start: int) -> tuple[int, list[str]]:
     if not titled and not any(_entry_title(line, titled) is not None for line in lines[start : start + 2]):
         return start, []
     numbers_first = titled and first < len(lines) and _is_page_number(lines[first])
-    end, entries = first, 0
+    end, entries, numbered = first, 0, 0
     while (entry := _next_entry(lines, end, titled, MAX_BOX_LINES if numbers_first else MAX_WRAPPED_LINES)) is not None:
-        end, entries = entry + 1, entries + 1
-    if entries < MIN_ENTRIES:
+        end, entries, numbered = entry + 1, entries + 1, numbered + _has_number(lines[entry : entry + 2])
+    # Dots without page numbers are those of a form, to write on
+    if entries < MIN_ENTRIES or 2 * numbered < entries:
         return start, []
     end = _end_of_title(lines, end, lines[first + 1]) if numbers_first else end
     return end, list(_entry_titles(lines[first:end], titled))
@@ -84,6 +85,11 @@ def _is_below(before: Line, line: Line, title: Line) -> bool:
 
 def _is_page_number(line: Line) -> bool:
     return line.text.isdigit() and len(line.text) < 4
+
+
+def _has_number(lines: list[Line]) -> bool:
+    """Whether a line ends with a page number, or the next one is it."""
+    return FINAL_NUMBER.search(f" {lines[0].text.rstrip('.…·_')}") is not None or any(map(_is_page_number, lines))
 
 
 def _next_entry(lines: list[Line], start: int, titled: bool, wrapped: int) -> int | None:

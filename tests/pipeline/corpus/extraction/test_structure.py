@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from audit.pipeline.corpus.extraction.identity import Identity
 from audit.pipeline.corpus.extraction.layout import Block
 from audit.pipeline.corpus.extraction.repair import Ink, from_font
@@ -208,6 +210,14 @@ def test_a_table_of_contents_is_left_out_and_identifies_headings_in_body_type(tm
     document = extracted(tmp_path, contents, column(["At home", "", FILLER, FILLER, "", "Showers", "", FILLER]))
     assert titles(document) == ["At home", "Showers"]
     assert ". ." not in document.full_text
+
+
+@pytest.mark.parametrize("blank", [". " * 40, "_" * 40])
+def test_lines_to_write_on_are_those_of_a_form_and_no_table_of_contents(tmp_path, blank):
+    asked = ["Do you take any medicines?", "Which foods must you not eat?", "Whom may we call?"]
+    lines = [text for question in asked for text in (question, f"Answer {blank}", blank)]
+    document = extracted(tmp_path, column(["# Questions", *lines, "Give this to the ward."]))
+    assert all(question in document.sections[0].text for question in asked)
 
 
 def test_titles_below_their_page_numbers_in_a_box_are_not_headings(tmp_path):
