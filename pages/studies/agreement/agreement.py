@@ -318,9 +318,6 @@ def marked_sentences(store: LabelStore, study_id: str) -> None:
         csv_button(overlap, "marked_sentences", f"{study_id}_marked_sentences.csv")
 
 
-# -- *Agreement* ---------------------------------------------------------------------------------------------
-
-
 NOT_LOADED = "The run that this study was drawn from is not loaded here, so organ, topic and phase of its items are not known."
 
 
