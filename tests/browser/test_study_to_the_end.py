@@ -142,6 +142,7 @@ def adjudicate(page: Page, disputes: int) -> None:
         page.keyboard.press(KEYS[first.upper()])
         if first.upper() in DISAGREEING:
             page.keyboard.press("m")
+        expect(page.locator(".labelling-widget .saved")).to_have_text("not saved yet")
         page.keyboard.type(f"Decided for {first}.")  # the keys of the label led into the reason
         page.keyboard.press("Enter")
     expect(page.get_by_text("All disputes are decided")).to_be_visible()

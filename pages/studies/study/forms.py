@@ -175,10 +175,10 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
-        left = drawn.names_left_text()
+        names = drawn.names_left_text()
         rerun_with_message(
-            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {left}'}",
-            f"{left} Each item's text is in the packets below." if drawn.names_left else "",
+            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {names}'}",
+            f"{names} Each item's text is in the packets below." if drawn.names_left else "",
         )
 
 
