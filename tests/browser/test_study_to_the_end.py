@@ -197,6 +197,7 @@ def assert_same_as_report(figures: Mapping[str, float], store: LabelStore) -> No
 def expect_figures_on_page(pi: Page, figures: Mapping[str, float]) -> None:
     """The page shows the script's figures, for the items and for the run."""
     open_tab(pi, "Studies", "Agreement")
+    pi.get_by_role("tab", name="Comparisons").click()
     for choice, raters in ((None, "A B"), (re.compile("the judge against gold"), "gold judge")):
         if choice is not None:
             settled(pi).get_by_label("Compare").click()
@@ -212,6 +213,7 @@ def test_two_annotators_a_pi_and_an_adjudicator_bring_a_study_to_its_end(clinic:
     pi = signed_in_as(clinic.dashboard, "petra")
     draw_sample(pi)
     open_tab(pi, "Studies", "Agreement")
+    pi.get_by_role("tab", name="Comparisons").click()
     pi.evaluate("window.neverReloaded = true")
     label_side_by_side(clinic, pi)
     same, both = agreement_of(clinic.store)
