@@ -165,7 +165,7 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     with above:
         summary(run, question_id, found, names)
         mine_line(run, table, found, names)
-        if (table["state"] == "not addressed").any() and load(has_texts, run):
+        if load(has_texts, run) and (table["state"] == "not addressed").any():
             link("ask", SEARCH, run, icon=":material/find_in_page:", ask=asked_question(run))
         answering = table.loc[table["state"] == "answers", "handbook_id"].tolist()
         if len(answering) < 2:

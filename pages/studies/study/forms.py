@@ -80,8 +80,7 @@ RATINGS_HELP = (
 )
 REGISTER = (
     "Optional. It is sealed with the sample, so it cannot be changed afterwards unseen, and the package for a paper "
-    "says what was "
-    "registered and whether it was found."
+    "says what was registered and whether it was found."
 )
 AFTER_HELP = (
     "To make an earlier study larger: its pairs are not drawn again, and *Prevalence* can count the ratings of both together."
@@ -175,10 +174,10 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
-        names = drawn.names_left_text()
+        words = drawn.names_left_text()
         rerun_with_message(
-            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {names}'}",
-            f"{names} Each item's text is in the packets below." if drawn.names_left else "",
+            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {words}'}",
+            f"{words} Each item's text is in the packets below." if drawn.names_left else "",
         )
 
 

@@ -66,9 +66,8 @@ def test_a_sample_is_drawn_from_the_run_seen_last_and_words_of_names_that_are_le
     assert at.selectbox(key="study_run").value == seen.key
     at = at.button(key="create_study").click().run()
     assert "institution's name" not in at.success[0].value
-    assert "a word that is in an institution's name too, and may be an ordinary one" in "\n".join(
-        part.value for part in at.warning
-    ).replace("\\", "")
+    warned = "\n".join(part.value for part in at.warning).replace("\\", "")
+    assert "a word that is in an institution's name too, and may be an ordinary one" in warned
     with folk.begin() as tx:
         advance_study(tx, "first-one", StudyState.LABELLING, NOW, incomplete=True)
     close_study(folk, "first-one", NOW)
@@ -169,9 +168,9 @@ def test_a_study_with_undecided_disputes_cannot_be_closed(folk, as_user: SignIn)
 def test_calibration_shows_agreement_the_threshold_and_the_differing_items_without_the_judge(folk, as_user: SignIn):
     """Ana and ben agree on 3 of 4 calibration items, and weighted kappa is 0.5 (by hand in the tests of calibration)."""
     study_of(folk, [*(item(n, ItemKind.CALIBRATION) for n in range(1, 5)), item(5)])
-    verdicts = [StoredVerdict(name, "DIVERGENT", "DIVERGENT", None, None, "CANARY") for name in ("i001", "i005")]
+    verdict = StoredVerdict("i001", "DIVERGENT", "DIVERGENT", None, None, "CANARY")
     with folk.begin() as tx:
-        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("DIVERGENT", "DIVERGENT", None, 9, 1)], verdicts)
+        store_sample(tx, "s", SampleOrigin("run", "0" * 64, 9, 0, {}), [Stratum("DIVERGENT", "DIVERGENT", None, 9, 1)], [verdict])
     assert "No calibration item is rated by two annotators yet." in words_on(as_user("petra", "study"))
     for number, (ana, ben) in enumerate(CALIBRATED, start=1):
         rate(folk, "ana", number, ana)
@@ -186,8 +185,6 @@ def test_calibration_shows_agreement_the_threshold_and_the_differing_items_witho
     assert at.button(key="advance").disabled
     at.checkbox(key="incomplete_s_calibration").check().run().button(key="advance").click().run()
     assert find_study(folk, "s").state is StudyState.LABELLING
-    failed = "Its calibration round failed. Same label: 75 % of 4 calibration items"
-    assert failed in words_on(as_user("petra", "agreement")).replace("\\", "")
 
 
 def test_progress_is_counts_by_annotator(folk, as_user: SignIn):
