@@ -56,9 +56,9 @@ FIGURES = (
 TABLE = TableSpec(
     "The composite of each answering system, corrected for the judge's errors",
     (
-        SYSTEM, Column.count("judged", "Judged", "answers"), Column.count("rated", "Rated", "answers"),
-        Column.decimal("mean", "Judge's own", "composite"), Column.decimal("people", "Raters alone", "composite"),
-        Column.decimal("corrected", "Corrected", "composite"), Column.decimal("trust", "Weight of the judge"),
+        SYSTEM, Column.decimal("corrected", "Corrected", "composite"), Column.decimal("mean", "Judge's own", "composite"),
+        Column.decimal("people", "Raters alone", "composite"), Column.count("judged", "Judged", "answers"),
+        Column.count("rated", "Rated", "answers"), Column.decimal("trust", "Weight of the judge"),
     ),
     (METHOD, SAMPLE, COMPOSITE_NOTE, INTERVALS),
 )  # fmt: skip
@@ -120,9 +120,9 @@ PREFERENCE_GLOSSARY = {
 PREFERENCE_TABLE = TableSpec(
     "How often each answering system is preferred, corrected for the judge's errors",
     (
-        SYSTEM_A, SYSTEM_B, Column.count("judged", "Judged", "{questions}"),
-        Column.count("rated", "Compared by people", "{questions}"), Column.share("mean", "Judge's own", "A preferred"),
-        Column.share("people", "People alone", "A preferred"), Column.share("corrected", "Corrected", "A preferred"),
+        SYSTEM_A, SYSTEM_B, Column.share("corrected", "Corrected", "A preferred"),
+        Column.share("mean", "Judge's own", "A preferred"), Column.share("people", "People alone", "A preferred"),
+        Column.count("judged", "Judged", "{questions}"), Column.count("rated", "Compared by people", "{questions}"),
         Column.decimal("trust", "Weight of the judge"),
     ),
     (

@@ -108,9 +108,6 @@ def listed_subjects(subjects: Sequence[str]) -> str:
     return "; ".join(subjects[:MAX_SUBJECTS]) + (f"; {more} more" if more > 0 else "")
 
 
-# -- *Organs*, *Topics* and *Centers* ------------------------------------------------------------------------
-
-
 TITLE = "Corrected for the judge's errors"
 MEANING = (
     "{title}: {n} rated pairs show how often raters confirm each of the judge's labels. The figures of each row are "
@@ -162,9 +159,6 @@ def _cached_parts(
 
 def _rated_pairs(run: Run, source: RatingSource) -> pd.DataFrame:
     return labels_table(label_store(), source.study_id) if source.study_id else load(human_ratings, run)
-
-
-# -- *Centers* and *Coverage* --------------------------------------------------------------------------------
 
 
 CASE_MIX_TITLE = "More or less disagreement than expected"

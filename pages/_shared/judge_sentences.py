@@ -75,9 +75,6 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     return f"{confirmed} It finds {recall_words}.{care}"
 
 
-# -- asked again ---------------------------------------------------------------------------------------------
-
-
 def check_sentences(run: Run, checks: pd.DataFrame) -> dict[str, str]:
     """Kind of check -> a sentence, of those that were made (rows of `judge_checks`)."""
     figures: Mapping[Any, Row] = checks.set_index(["kind", "figure"]).to_dict("index")

@@ -93,12 +93,12 @@ def by_version(source: RatingSource | None) -> StoryLine:
     return StoryLine(VERSION, proof_sentence(proof_figures(label_store(), source.study_id), models.pop()))
 
 
-def held(part: str, words: str, ends: tuple[float, float], *, least: str = "", most: str = "") -> StoryLine:
-    """A sentence whose interval is held against a line of LEAST or MOST."""
+def held(part: str, words: str, ends: tuple[float, float], *, least: str = "", most: str = "", of: str = "") -> StoryLine:
+    """A sentence whose interval is held against a line of LEAST or MOST; `of` names the figure, where there are several."""
     line, (low, high) = LEAST[least] if least else MOST[most], ends
     good, bad = (low >= line, high < line) if least else (high <= line, low > line)
     state = UNCLEAR if np.isnan(low) or np.isnan(high) else PASS if good else FAIL if bad else UNCLEAR
-    return StoryLine(part, words, state, f"at {'least' if least else 'most'} {percent(line, 0)}")
+    return StoryLine(part, words, state, f"{of and f'{of}: '}at {'least' if least else 'most'} {percent(line, 0)}")
 
 
 def _ends(row: Any) -> tuple[float, float]:
@@ -113,9 +113,15 @@ def _people(source: RatingSource | None) -> Iterator[StoryLine]:
         calls = confirmed_calls(source.ratings, label)
         ends = float(calls.share.low), float(calls.share.high)
         words = f"{label.value.capitalize()}: {label_sentence(source, label)}"
-        yield held(PEOPLE, words, ends, least="label") if calls.rated else StoryLine(PEOPLE, words, NOT_MEASURED)
+        yield held(PEOPLE, words, ends, least="label", of="confirmed") if calls.rated else StoryLine(PEOPLE, words, NOT_MEASURED)
     accuracy = figure(source.report, reference_of(source), JUDGE, "accuracy")
-    yield held(PEOPLE, f"All labels: {judge_sentence(source)}", (accuracy["low"], accuracy["high"]), least="accuracy")
+    yield held(
+        PEOPLE,
+        f"All labels: {judge_sentence(source)}",
+        (accuracy["low"], accuracy["high"]),
+        least="accuracy",
+        of="of these pairs",
+    )
 
 
 def _itself(run: Run) -> Iterator[StoryLine]:
@@ -126,10 +132,10 @@ def _itself(run: Run) -> Iterator[StoryLine]:
         if kind not in sentences:
             yield StoryLine(ITSELF, f"Asked again with {fill(run, CHECK_WORDS[kind])}.", NOT_MEASURED)
         elif beyond is None:
-            yield held(ITSELF, sentences[kind], _ends(changed), most="repeat")
+            yield held(ITSELF, sentences[kind], _ends(changed), most="repeat", of="another label")
         else:
             words = f"{sentences[kind]} That is {_points(beyond)} more than when nothing is changed."
-            yield held(ITSELF, words, _ends(beyond), most="beyond repeat")
+            yield held(ITSELF, words, _ends(beyond), most="beyond repeat", of="the difference")
 
 
 def _points(row: Any) -> str:
@@ -153,7 +159,7 @@ def _second(run: Run) -> Iterator[StoryLine]:
         f"{share_with_interval(side)}; they give the same label in {share_with_interval(rows['same label'])}."
     )
     same = SAME_MODEL if name == run.manifest.get("judge") else ""
-    yield held(SECOND_JUDGE, words + same, _ends(side), least="same side")
+    yield held(SECOND_JUDGE, words + same, _ends(side), least="same side", of="both say")
     confirmed = rows["confirmed"]
     words = f"Of the disagreements of the run, it confirms {share_with_interval(confirmed)}."
     yield held(SECOND_JUDGE, words, _ends(confirmed), least="confirmed")
@@ -189,7 +195,7 @@ def _dates(run: Run) -> Iterator[StoryLine]:
             f"of the panel got another label than in the run ({share_with_interval(changed)}): {_points(beyond)} more than by "
             "chance."
         )
-        yield held(DATE, words, _ends(beyond), most="drift")
+        yield held(DATE, words, _ends(beyond), most="drift", of="the difference")
 
 
 def _replies(run: Run, reading: pd.DataFrame) -> Iterator[StoryLine]:

@@ -169,8 +169,6 @@ def _link(script: str, label: str, params: dict[str, str | list[str]], key: str 
         st.page_link(path, label=label, query_params=params, width="content")
 
 
-# -- the pages that Streamlit knows -------------------------------------------------------------------------------------
-
 FIRST = "first-"
 
 

@@ -40,9 +40,6 @@ PARAMS = ("question", "a", "b")
 COLUMNS = ["question_id", "handbook_a", "handbook_b"]
 
 
-# -- rows --------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PairRow:
     """One row.
@@ -188,9 +185,6 @@ def _picked(on_pick: Callable[[str], None], keys: set[str]) -> None:
         on_pick(picked)
 
 
-# -- pages of the list -------------------------------------------------------------------------------------------------
-
-
 def page_number() -> int:
     """The page of the list in the address, counted from 1."""
     requested = param_value("page", None, "1") or "1"
@@ -219,9 +213,6 @@ def step_buttons(keys: Sequence[str], current: str, on_pick: Callable[[str], Non
     for label, target in (("Previous", index - 1 if index > 0 else None), ("Next", index + 1 if index + 1 < len(keys) else None)):
         step = partial(on_pick, keys[target]) if target is not None else None
         st.button(label, shortcut=label[0], key=label, disabled=step is None, on_click=step)
-
-
-# -- what is open ------------------------------------------------------------------------------------------------------
 
 
 def pairs_of(table: pd.DataFrame) -> list[PairKey]:

@@ -144,9 +144,6 @@ def type_words(label: str, param: str, placeholder: str = "", *, show_label: boo
     return typed.strip()
 
 
-# -- the address -------------------------------------------------------------------------------------------------------
-
-
 def param_value(name: str, allowed: Collection[Any] | None, default: str | None, otherwise: str = IGNORED_VALUE) -> str | None:
     """The value of a parameter that takes one of `allowed` (any text when None), or `default`."""
     value = st.query_params.get(name) or None  # `run=` without a value asks for nothing

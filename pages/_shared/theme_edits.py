@@ -96,8 +96,6 @@ def show_result(part: str) -> None:
         (st.success if saved else st.error)(escaped(message))
 
 
-# -- the form ----------------------------------------------------------------------------------------------------------
-
 RENAME, MERGE, SPLIT, MOVE, PARENT = "Rename", "Merge", "Split", "Move phrases", "Move theme"
 ASIDE, BACK = "Not meaningful in practice", "Meaningful in practice"
 NOWHERE, TOP = "No theme", "None (top level)"
@@ -201,9 +199,6 @@ def _save(run: Run, built: Taxonomy, theme: Theme, action: str, targets: dict[st
     change = ThemeChange(KINDS[action], theme_id, targets.get(str(typed["into"])), name, phrases)
     if save_edit(run, built, NewEdit(change, typed["reason"] or "", key, seen), FORM):
         st.session_state.update({_key(theme, field): empty for field, empty in EMPTY_FIELDS.items()})
-
-
-# -- the list of edits ------------------------------------------------------------------------------------------------
 
 
 def edit_list(run: Run, view: ThemeView, theme_id: str | None = None) -> None:

@@ -161,8 +161,6 @@ def _has_any_theme(other: Run, ids: set[str]) -> bool:
     return taxonomy is not None and any(theme.theme_id in ids for theme in taxonomy.themes)
 
 
-# -- search by meaning --------------------------------------------------------------------------------------------------
-
 MAX_WAIT_S = 120
 
 
@@ -188,8 +186,6 @@ def find_by_meaning(run: str, taxonomy_sha256: str, words: str) -> pd.DataFrame:
         raise ThemesError(done.stderr.strip().removeprefix("audit: ") or "The search by meaning failed. Search by words instead.")
     return pd.DataFrame(json.loads(done.stdout), columns=["theme_id", "similarity", "phrase", "name"])
 
-
-# -- the map -----------------------------------------------------------------------------------------------------------
 
 HEIGHT_PX = 620
 COMPONENT_SCRIPT = Path(__file__).with_name("theme_map.js").read_text(encoding="utf-8")

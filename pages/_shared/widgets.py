@@ -183,8 +183,6 @@ def link(script: str, label: str, run: Run, /, icon: str | None = None, **params
     st.page_link(script_path(script), label=say(run, label), icon=icon, query_params={"run": run.key, **params})
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
-
 DECIMALS = 2  # of what is neither a share nor a count, unless a table asks for more
 IN_SIGHT = 12  # rows before somebody asks for all
 Columns = Sequence[Column] | Mapping[str, str]

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import streamlit as st
 
+from annotation.studies.accounts import Role
 from audit.metrics.records import findings
 from audit.queries.datasheet import datasheet, datasheet_text
 from audit.store.runs import Run
@@ -18,6 +19,7 @@ from pages._shared.pickers import choose, named_by, pick_many
 from pages._shared.widgets import counts, footer, link, table
 
 LEAD = "All loaded releases, and the load report of the one you chose."
+LOADING = "Another run is loaded on the server, from a folder or an archive, with `audit load PATH`; it is then listed here."
 RUNS = {"title": "Title", "key": "Run", "data": "Data", "loaded_at": "Loaded (UTC)"}
 KINDS = {"kind": "Records", "files": "Files", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined"}
 FILES = {"file": "File", "kind": "Records", "read": "Read", "loaded": "Loaded", "quarantined": "Quarantined", "notes": "Notes"}
@@ -123,6 +125,8 @@ def runs_section(run: Run) -> None:
     listed = run_list(loaded_runs())
     table(listed, "runs", RUNS)
     footer(listed, "runs", run)
+    if getattr(current_account(), "role", None) is Role.PI:
+        st.caption(LOADING)
     if len(listed) > 1:
         link("compare", "Compare this run with another", run, icon=":material/compare_arrows:")
     st.header("What this run has", anchor=False)

@@ -151,9 +151,6 @@ def differences(run: Run, chosen: QuestionFilter) -> None:
     sections.body(run, DIFFERENCES, frame)
 
 
-# -- The part of the page Systems about preferences ----------------------------------------------------------
-
-
 MIN_SYSTEMS = 3
 """With two systems, the share that prefers one says all that a strength could."""
 
@@ -198,9 +195,6 @@ def calibration_section(run: Run, chosen: QuestionFilter) -> None:
             counts(run, lead)
             table(frame, f"{metric.name}_table", metric.table.pick(run))
             footer(frame, metric.name.replace("_", "-"), run, metric.name)
-
-
-# -- The part of the page Systems about retrieval ------------------------------------------------------------
 
 
 def retrieval_section(run: Run, chosen: QuestionFilter) -> None:

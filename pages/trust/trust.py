@@ -189,12 +189,6 @@ def error_sentences(run: Run, rates: ErrorCounts | None) -> Iterator[str]:
         yield say(run, template, share=percent(count / total), span=interval(float(low), float(high)), **values)
 
 
-# -- What is known of a judge's labels, in sentences ---------------------------------------------------------
-
-
-# -- raters --------------------------------------------------------------------------------------------------
-
-
 def rater_sentences(source: RatingSource) -> Iterator[str]:
     """How far raters agree with each other, and with themselves where they read pairs twice."""
     for first, second in combinations(source.ratings.annotators, 2):

@@ -142,6 +142,7 @@ def adjudicate(page: Page, disputes: int) -> None:
         page.keyboard.press(KEYS[first.upper()])
         if first.upper() in DISAGREEING:
             page.keyboard.press("m")
+        expect(page.locator(".labelling-widget .saved")).to_have_text("not saved yet")
         page.keyboard.type(f"Decided for {first}.")  # the keys of the label led into the reason
         page.keyboard.press("Enter")
     expect(page.get_by_text("All disputes are decided")).to_be_visible()
@@ -196,6 +197,7 @@ def assert_same_as_report(figures: Mapping[str, float], store: LabelStore) -> No
 def expect_figures_on_page(pi: Page, figures: Mapping[str, float]) -> None:
     """The page shows the script's figures, for the items and for the run."""
     open_tab(pi, "Studies", "Agreement")
+    pi.get_by_role("tab", name="Comparisons").click()
     for choice, raters in ((None, "A B"), (re.compile("the judge against gold"), "gold judge")):
         if choice is not None:
             settled(pi).get_by_label("Compare").click()
@@ -211,6 +213,7 @@ def test_two_annotators_a_pi_and_an_adjudicator_bring_a_study_to_its_end(clinic:
     pi = signed_in_as(clinic.dashboard, "petra")
     draw_sample(pi)
     open_tab(pi, "Studies", "Agreement")
+    pi.get_by_role("tab", name="Comparisons").click()
     pi.evaluate("window.neverReloaded = true")
     label_side_by_side(clinic, pi)
     same, both = agreement_of(clinic.store)

@@ -101,7 +101,7 @@ const drawing = {
   drawSaved() {
     const open = this.outbox.filter((event) => event.kind === "submit").length
     this.late = this.late && open > 0
-    this.one(".saved").textContent = !open ? "all saved"
+    this.one(".saved").textContent = !open ? (this.task?.begun && this.decides ? "not saved yet" : "all saved")
       : this.late ? `no reply from the server; keep this page open (${open} labels not saved yet)` : `saving ${open} ...`
   },
 

@@ -53,6 +53,7 @@ from annotation.ratings.gold import GOLD_RULE, MAJORITY, confirmed_calls, gold_s
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
 from annotation.studies.accounts import Account, Role
+from annotation.studies.calibration import calibration_of
 from annotation.studies.head_to_head import COUPLES_TABLE
 from annotation.studies.item_groups import item_groups
 from annotation.studies.leakage import blinding_words
@@ -269,6 +270,10 @@ def figures(study_id: str) -> None:
     st.caption(escaped(f"{capitalised(counts)}. State: {study.state}."))
     st.caption(escaped(looked_at(study_id, shown.ratings)))
     st.caption(escaped(blinding_words(label_store(), study_id)))
+    store = label_store()
+    calibrated = study.state is not StudyState.CALIBRATION  # then its ratings have an end, and the figure is kept
+    if calibrated and (failed := _failed_calibration(str(store.engine.url), study_id, store)):
+        st.warning(escaped(failed))
     if not shown.opened:
         st.info(JUDGE_HIDDEN)
     views = views_of(shown, by)
@@ -276,6 +281,13 @@ def figures(study_id: str) -> None:
         if tab.open:  # a closed one is neither computed nor sent
             with tab:
                 draw()
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _failed_calibration(url: str, study_id: str, _store: LabelStore) -> str:
+    """What is to be known of a calibration round below the protocol's threshold; "" where it was met, or there was none."""
+    calibration = calibration_of(_store, study_id)
+    return f"Its calibration round failed. {calibration.sentence()}" if calibration and calibration.met is False else ""
 
 
 def views_of(shown: ShownStudy, by: str) -> dict[str, Callable[[], object]]:
@@ -304,9 +316,6 @@ def marked_sentences(store: LabelStore, study_id: str) -> None:
         table(renamed, "marked_sentences", OVERLAP_TABLE.columns)
         st.caption(escaped(" ".join(OVERLAP_TABLE.notes)))
         csv_button(overlap, "marked_sentences", f"{study_id}_marked_sentences.csv")
-
-
-# -- *Agreement* ---------------------------------------------------------------------------------------------
 
 
 NOT_LOADED = "The run that this study was drawn from is not loaded here, so organ, topic and phase of its items are not known."

@@ -338,3 +338,9 @@ def test_an_address_is_believed_where_the_provider_says_that_it_verified_it(clai
     at.secrets["auth"] = {"client_id": "x"}
     at.user = {"email": "vera@alder.example", "is_logged_in": True, "iat": time.time(), **VERA, **claims}
     assert existing(at.run()) == (own("vera") | BROWSING if enters else {script_path("studies/sign_in")})
+
+
+def test_a_pi_reads_on_runs_how_another_one_is_loaded(run, folk, as_user: SignIn):
+    loading = "`audit load PATH`"
+    told = {name: loading in words_on(as_user(name).switch_page(script_path("runs")).run()) for name in ("petra", "vera")}
+    assert told == {"petra": True, "vera": False}
