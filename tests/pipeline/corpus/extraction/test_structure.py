@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
@@ -95,6 +96,28 @@ def test_two_columns_are_read_one_after_the_other(tmp_path):
     document = extracted(tmp_path, [*left, *right])
     assert titles(document) == ["Showers", "Driving"]
     assert section(document, "Showers").text == " ".join([SHORT] * 3 + ["Left ends here."]) + f"\n\n{SHORT} {SHORT}"
+
+
+def test_two_languages_beside_each_other_stay_apart(tmp_path):
+    german = "Halten Sie die Wunde trocken und waschen Sie die Hände vor jedem Wechsel."
+    left, right = (
+        column(["# After surgery", *wrap(f"{FILLER} {FILLER}", 44)], x=40),
+        column(["# Nach der Operation", *wrap(f"{german} {german}", 40)], x=330),
+    )
+    first, second = extracted(tmp_path, [*left, *right]).sections
+    assert (first.heading, second.heading) == ("After surgery", "Nach der Operation")
+    assert german in " ".join(second.text.split())
+    assert "Halten" not in first.text
+
+
+def test_slides_are_a_section_each_with_their_warnings(tmp_path):
+    slides = [
+        [at(f"Medicine {n}", 60, 90, 32, True), at("Never take it with:", 60, 150, 20), at("• grapefruit", 70, 185, 20)]
+        for n in "ABCD"
+    ]
+    document = extracted(tmp_path, *slides)
+    assert [section.heading for section in document.sections] == [f"Medicine {n}" for n in "ABCD"]
+    assert {section.text for section in document.sections} == {"Never take it with:\n• grapefruit"}
 
 
 def test_a_rule_within_a_column_leaves_the_title_above_it_in_that_column(tmp_path):
