@@ -1,4 +1,4 @@
-"""Letters that the packaged fonts lack are drawn by the machine's own, on pages and in saved pictures: no two of them look alike."""
+"""Letters that the packaged fonts lack are drawn by the machine's own, on pages and in saved pictures: no two look alike."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from audit.pipeline.retrieval.index import is_navigation
 from audit.pipeline.retrieval.places import PassagePlace, PassagePlaces
 from audit.release.taxonomy import LEXICAL
 from audit.text.documents import Document, Section
-from audit.text.statements import Statement, statements
+from audit.text.statements import ITEM, Statement, statements
 from audit.text.words import PIECE
 
 FORMAT = 3
@@ -96,22 +96,30 @@ def _of_section(number: int, section: Section) -> Iterator[PassagePlace]:
     words = 0
     for statement in statements(section.text):
         length = len(PIECE.findall(statement.text))
-        if group and (_kind(statement) != _kind(group[0]) or words + length > WORDS):
-            yield _place(number, group)
+        # Before other items, the rest of an item would read as what introduces them
+        is_rest = bool(group) and _sign(section, group[0]) is None and _sign(section, statement) is not None
+        if group and (_kind(statement) != _kind(group[0]) or is_rest or words + length > WORDS):
+            yield _place(section, number, group)
             group, words = [], 0
         group.append(statement)
         words += length
     if group:
-        yield _place(number, group)
+        yield _place(section, number, group)
+
+
+def _sign(section: Section, statement: Statement) -> int | None:
+    """Where the sign of the list item stands that begins with a statement; None where it begins none."""
+    item = ITEM.match(section.text, section.text.rfind("\n", 0, statement.start) + 1)
+    return item.start() if item and item.start("text") == statement.start else None
 
 
 def _kind(statement: Statement) -> tuple[str, tuple[str, ...]]:
     return statement.kind, statement.leads
 
 
-def _place(number: int, group: Sequence[Statement]) -> PassagePlace:
-    spans = tuple((statement.start, statement.end) for statement in group)
-    return PassagePlace(number, group[0].start, group[-1].end, group[0].leads, spans)
+def _place(section: Section, number: int, group: Sequence[Statement]) -> PassagePlace:
+    spans, sign = tuple((statement.start, statement.end) for statement in group), _sign(section, group[0])
+    return PassagePlace(number, group[0].start if sign is None else sign, group[-1].end, group[0].leads, spans)
 
 
 @lru_cache(4096)

@@ -83,9 +83,9 @@ def test_a_bare_item_keeps_the_lead_and_the_headings_that_turn_its_meaning():
     retrieval = strategy.retrieve(Query("q1", "May I eat bananas?")).record()
     retrieval["passages"][0]["score"] = STATED
     record = answered(retrieval, document)
-    assert record["answer"] == "Foods to avoid > Fruits:\nFresh:\nbananas\n• oranges [1]"
+    assert record["answer"] == "Foods to avoid > Fruits:\nFresh:\n• bananas\n• oranges [1]"
     (citation,) = record["retrieval"]["citations"]
-    assert (citation["quote"], citation["page"]) == ("bananas\n• oranges", 7)
+    assert (citation["quote"], citation["page"]) == ("• bananas\n• oranges", 7)
     assert FRUIT.text[citation["quote_start"] : citation["quote_end"]] == citation["quote"]
 
 

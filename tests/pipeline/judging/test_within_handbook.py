@@ -140,7 +140,7 @@ def test_a_model_reads_both_passages_with_their_headings():
     prompts = [call.body["messages"][1]["content"] for _, call in task.calls()]
 
     (prompt,) = [one for one in prompts if "100.4°F" in one and "101.4" in one]
-    assert "<passage_a>\nWhen to call\nCall the team right away if you have: a temperature of 100.4°F" in prompt
+    assert "<passage_a>\nWhen to call\nCall the team right away if you have: • a temperature of 100.4°F" in prompt
     assert "<passage_b>\n2 weeks of daily checks\nCall the team if your temperature is higher than 101.4°F.\n" in prompt
     assert f"<subject>\n{QUESTION.text}\n</subject>" in prompt
 

@@ -14,6 +14,7 @@ from audit.pipeline.embedding.vectors import Vectors, no_progress
 from audit.pipeline.retrieval.closest import BY_CHANCE, USUAL, USUAL_COUNT, USUAL_SHARE, WORDS, ClosestPassages, passage_places
 from audit.pipeline.retrieval.found import MOST_LETTERS, Thresholds, thresholds
 from audit.text.documents import Document, Section, read_document
+from audit.text.statements import statements
 from audit.vocabulary import Found
 
 ROOT = Path(__file__).parents[3]
@@ -34,10 +35,21 @@ FOOD = Section(
 def test_a_passage_is_of_one_kind_under_one_lead_and_is_quoted_word_for_word() -> None:
     places = passage_places(handbook(FOOD))
     assert [FOOD.text[place.start : place.end] for place in places] == [
-        "raw fish\n• grapefruit",
+        "• raw fish\n• grapefruit",
         "You may eat bread. You do not have to weigh yourself every day.",
     ]
     assert [place.leads for place in places] == [("Avoid:",), ()]
+
+
+def test_no_item_of_a_list_reads_as_the_lead_of_the_items_that_follow_it() -> None:
+    """The rest of a long item is a passage of its own; one that begins with an item begins with its sign."""
+    long = " ".join(f"You may drink juice number {number} all day." for number in range(12))
+    text = f"1. {long} Avoid seeds for one week.\n2. Chill the laxative.\n3. Ask us about pills."
+    quoted = [text[place.start : place.end] for place in passage_places(handbook(Section("s1", "", text)))]
+    assert quoted[-1] == "2. Chill the laxative.\n3. Ask us about pills."
+    read = [(one.leads, one.text) for part in quoted for one in statements(part)]
+    assert {leads for leads, _ in read} == {()}
+    assert [text for _, text in read] == [one.text for one in statements(text)]
 
 
 def test_a_long_text_is_cut_at_the_end_of_statements() -> None:
