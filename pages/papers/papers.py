@@ -24,6 +24,7 @@ NAMES = {
     Paper.S0: "TransplantQA", Paper.S1: "Chen et al. (sources)", Paper.S2: "Fensore et al. (consumer health)", Paper.S3: "MedRGB",
 }  # fmt: skip
 NONE = "no system"
+WORDS = {AGREES: "agree", DIFFERS: "differ", UNKNOWN: "unknown"}
 ALIKE = (
     "{citation}. {agree} of {n} printed figures agree, {differ} differ, {unknown} cannot be computed here. A figure agrees if "
     "it is equal in the printed digits, or if the printed one is within the 95 % interval of this run."
@@ -70,7 +71,7 @@ def not_here(run: Run, _: Paper, found: Reproduction) -> None:
 
 def departures_section(run: Run, paper: Paper, _: Reproduction) -> None:
     """Where the program does something else than the paper."""
-    rows = pd.DataFrame([{name: getattr(row, name) for name in DEPARTURES} for row in departures(paper)])
+    rows = pd.DataFrame([{name: getattr(row, name).replace("`", "") for name in DEPARTURES} for row in departures(paper)])
     counts(run, "{n} deliberate differences. A test of the program proves each way back.", n=len(rows))
     table(rows, "departures", DEPARTURES)
     footer(rows, f"{paper}-departures", run)
@@ -91,8 +92,6 @@ with page("Papers", LEAD, without_pairs=LEAD) as run:
     if stand_in:
         found = load(stored_reproduction, run, paper=str(paper), path=str(run.path), stand_in=stand_in)
         st.info(escaped(STANDS_IN.format(system=stand_in)))
-    counts(
-        run, ALIKE, citation=CITATIONS[paper].removesuffix("?"), n=sum(found.verdicts.values()),
-        agree=found.verdicts.get(AGREES, 0), differ=found.verdicts.get(DIFFERS, 0), unknown=found.verdicts.get(UNKNOWN, 0),
-    )  # fmt: skip
+    numbers = {word: f"{found.verdicts.get(which, 0):,}" for which, word in WORDS.items()}
+    counts(run, ALIKE, citation=CITATIONS[paper].removesuffix("?"), n=f"{sum(found.verdicts.values()):,}", **numbers)
     DRAWN[choose("Show", tuple(VIEWS), "view", named_by(VIEWS), show_label=False)](run, paper, found)

@@ -307,7 +307,9 @@ def system_stand_ins(context: ExportContext, system: str, missing: Iterable[str]
 def system_figures(context: ExportContext, names: Mapping[str, str]) -> RunFigures:
     """Every figure of the run's systems that is also published, for the systems that the source has."""
     ((questions, types),) = rows(context.con, QUESTIONS)
-    figures: RunFigures = {"questions": RunFigure(questions), "question_types": RunFigure(types)}
+    figures: RunFigures = dict.fromkeys(("questions", "question_types"), "No system of this run has answered a question.")
+    if questions:
+        figures = {"questions": RunFigure(questions), "question_types": RunFigure(types)}
     return figures | _measures(context, names) | _composites(context, names) | _preferences(context) | _downstream(context)
 
 

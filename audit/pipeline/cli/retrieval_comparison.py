@@ -148,21 +148,23 @@ def _text(result: Mapping[str, Any], means: pd.DataFrame, changes: pd.DataFrame)
     lines = [f"{result['handbooks']:,} handbooks, unit {result['unit']}; questions: {result['questions']:,}. {result['out']}"]
     if means.empty:
         return "\n".join([*lines, "No section is known to answer, so nothing was measured; --gold names the file that says so."])
+    wide = means["configuration"].str.len().max() + 1
     for comparison, rows in means.groupby("comparison", sort=False):
         searches = f"{rows['searches'].max():,} searches with a known {result['relevant']}"
         lines += ["", f"{COMPARISONS[str(comparison)]}: {searches}, 95 % intervals"]
-        lines.append(f"{'':<44}" + "".join(f"{HEADINGS[name]:>22}" for name in MEASURES) + "   ms CPU")
+        lines.append(" " * wide + "".join(f"{HEADINGS[name]:>22}" for name in MEASURES) + "   ms CPU")
         for row in rows.to_dict("records"):
             cells = "".join(f"{row[name]:>7.3f} [{row[f'{name}_low']:.3f},{row[f'{name}_high']:.3f}]" for name in MEASURES)
-            lines.append(f"{row['configuration']:<44}{cells}{1000 * row['seconds']:>9.1f}")
+            lines.append(f"{row['configuration']:<{wide}}{cells}{1000 * row['seconds']:>9.1f}")
         compared = changes[changes["comparison"] == comparison]
         lines += [f"Difference to {compared['against'].iloc[0]}, question by question"] if len(compared) else []
         for name, own in compared.groupby("configuration", sort=False):
             cells = "".join(
                 f"{row['change']:>+7.3f} [{row['change_low']:+.3f},{row['change_high']:+.3f}]" for row in own.to_dict("records")
             )
-            lines.append(f"{name!s:<44}{cells}")
-    return "\n".join(lines)
+            lines.append(f"{name!s:<{wide}}{cells}")
+    # Of very few questions no interval is known
+    return re.sub(r"\[\+?nan,\+?nan\]", lambda unknown: "[not known]".ljust(len(unknown[0]) + 4), "\n".join(lines))
 
 
 def _write_trec(folder: Path, trials: Sequence[Mapping[str, Any]]) -> None:

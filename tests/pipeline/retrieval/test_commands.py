@@ -294,6 +294,11 @@ def test_each_sentence_model_is_combined_with_each_reranker_and_with_none(
     ways = ["reranked by the question's terms", "acme/cross", "not reranked"]
     assert names == [f"{encoder}, {way}" for encoder in ("acme/sentences", "words") for way in ways]
     assert {row["configuration"] for row in result["changes"] if row["comparison"] == "models"} == set(names[1:])
+    assert main([*corpus[:-2], *models, "--ablate", "--unit", "corpus", "--strategy", "hybrid"]) == 0
+    printed = capsys.readouterr().out.partition("Sentence model and reranker")[2].splitlines()
+    # One below the other, however long the names are
+    assert len({line.index("[") for line in printed if line.startswith("acme/")}) == 1
+    assert "nan" not in "".join(printed)
 
 
 @pytest.mark.parametrize(
