@@ -257,7 +257,11 @@ def sized(handbooks: int) -> Callable[[Path], None]:
                 names = [f"{name}_{number}" for name in compared["handbooks"] for number in of_copy[name]]
                 record = {"question_id": question, "handbooks": names, "pairs": pairs}
                 (copy / "comparisons" / f"{question}.json").write_text(json.dumps(record), encoding="utf-8")
-        manifest = {"run_id": "sized", "title": f"{handbooks} handbooks", "synthetic": False}
+        manifest = {
+            "run_id": "sized",
+            "title": "One handbook" if handbooks == 1 else f"{handbooks} handbooks",
+            "synthetic": False,
+        }
         (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         audit(folder, "load", str(copy))
 
