@@ -235,6 +235,7 @@ def test_each_state_explains_itself_and_the_next_step(folk, as_user: SignIn):
     assert "advance" not in [button.key for button in at.button]
 
 
+@pytest.mark.usefixtures("every_tab")
 def test_a_calibration_round_is_counted_separately_and_enters_no_figure(folk, as_user: SignIn):
     """Ana and ben differ on the calibration item, and agree on the one of the study."""
     study_of(folk, [item(1, ItemKind.CALIBRATION), item(2)])
