@@ -365,6 +365,7 @@ def test_agreement_moves_on_the_pi_s_page_while_an_annotator_labels(office: Offi
     open_tab(pi, "Studies", "Agreement")
     choose_option(pi, "Study", f"({office.study})")
     expect(pi.get_by_text(f"({office.annotator}): 0")).to_be_visible()
+    pi.get_by_role("tab", name="Comparisons").click()
     annotator = office.sign_in()
     for number in (4, 4, 0):
         type_label(annotator, number)

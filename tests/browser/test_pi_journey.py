@@ -65,6 +65,7 @@ def watch(page: Page, store: LabelStore) -> str:
     """Follow the agreement of the study under way while a label arrives; returns the weighted kappa on the page then."""
     open_tab(page, "Studies", "Agreement")
     choose_option(page, "Study", RUNNING)
+    settled(page).get_by_role("tab", name="Comparisons").click()
     page.evaluate("window.neverReloaded = true")
     expect(metric(page, 1)).to_have_text(re.compile(r"0\.\d+"))
     before = metric(page, 1).inner_text()
