@@ -135,7 +135,7 @@ def test_two_annotators_finish_20_items_in_two_browsers_and_the_pi_reads_who_was
 def results_show(pi: Page) -> None:
     open_tab(pi, "Studies", "Agreement")
     expect(pi.get_by_text("Cohen's kappa, unweighted").first).to_be_visible()
-    expect(pi.get_by_role("heading", name="Preferences of the annotators")).to_be_visible()
+    pi.get_by_role("tab", name="Preferences of the annotators").click()
     expect(pi.get_by_text("Answer A of the screen was preferred in")).to_be_visible()
     settled(pi)
     assert (pi.get_by_test_id("stException").count(), overflow(pi)) == (0, 0)

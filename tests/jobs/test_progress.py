@@ -86,7 +86,7 @@ def test_it_records_how_many_pairs_it_has_written(folder: Path, monkeypatch: pyt
 
 def test_an_error_is_raised_and_not_recorded_as_progress(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUDIT_JUDGE_URL", "http://127.0.0.1:9/v1")
-    with pytest.raises(AuditError, match=r"cannot be reached.*AUDIT_JUDGE_URL"):
+    with pytest.raises(AuditError, match=r"cannot be reached.*change its address"):
         judge(folder)
 
 
