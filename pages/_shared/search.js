@@ -239,7 +239,8 @@ export default function (component) {
     kinds ??= readIndex(index)
     const typedKinds = kinds.filter((kind) => kind.typed)
     const near = meaning.typed === typed ? meaning.near : []
-    const found = kinds.filter((kind) => !kind.typed).map((kind) => ({ kind, ...matches(kind, text) }))
+    const byWords = kinds.filter((kind) => !kind.typed).map((kind) => ({ kind, ...matches(kind, text) }))
+    const found = byWords
       .map((one) => near.length && one.kind.found === "Questions" ? withMeaning(one, one.kind, near, one.kind.most) : one)
       .filter(({ hits }) => hits.length).sort((one, other) => place(other) - place(one))
     for (const { kind, hits, stems } of found) group(kind.heading, hits.map((hit) => result(kind, hit, stems)))
@@ -250,14 +251,15 @@ export default function (component) {
     if (asks) rows.at(-1).append(Object.assign(document.createElement("kbd"), { textContent: "Enter", ariaHidden: "true" }))
     list.hidden = false
     input.setAttribute("aria-expanded", "true")
-    // Where the handbooks can be asked, Enter asks unless an arrow key has chosen something else
-    activate(asks || !options().length ? -1 : 0)
+    // Where the handbooks can be asked, Enter asks unless an arrow key has chosen something else; what is only near in meaning may
+    // have nothing to do with it, and nobody should get to a question of the run by typing letters at random
+    activate(asks || !byWords.some(({ hits }) => hits.length) ? -1 : 0)
   }
   const move = (step) => {
     const all = options().length
     if (all) activate(active < 0 ? (step > 0 ? 0 : all - 1) : (active + step + all) % all)
   }
-  const enter = () => (options()[active] ?? options().at(-1))?.click()
+  const enter = () => (options()[active] ?? list.querySelector(".typed > a:last-child"))?.click()
   input.oninput = () => {
     show()
     clearTimeout(pause)

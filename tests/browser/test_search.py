@@ -91,6 +91,16 @@ def test_a_run_without_texts_opens_the_first_suggestion(institutes: Dashboard) -
     page.wait_for_url(re.compile("/question.*question=nih-heart-attack--causes"))
 
 
+def test_enter_opens_nothing_that_has_none_of_the_letters(institutes: Dashboard) -> None:
+    page = settled(institutes.open("/start"))
+    options = suggested(page, "zzz qqq")
+    expect(options.last).to_contain_text("Disagreements with these words")
+    page.wait_for_timeout(1500)  # until what is near in meaning has come from the server
+    assert box(page).get_attribute("aria-activedescendant") is None
+    box(page).press("Enter")
+    page.wait_for_url(re.compile("/disagreements.*words=zzz"))
+
+
 def test_words_that_nothing_has_get_a_sentence_and_2000_letters_no_error(demo: Dashboard) -> None:
     page = settled(demo.open("/about"))
     options = suggested(page, "zzz")
