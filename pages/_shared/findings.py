@@ -21,6 +21,7 @@ NAMED, LONGEST = 3, 70
 ABOVE = "{most} {first}: {share} (95 % interval {span}), against {whole} in all{also}."
 ALSO = "; clearly above that too, for {n} compared at once: {others}"
 NONE = "{none}: none{of} is clearly above the {whole} of all."
+ONLY = "{none}: {whole} in the only one."
 
 
 def clearly_above(frame: pd.DataFrame, rate: str, whole: float) -> pd.DataFrame:
@@ -44,6 +45,8 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     known = frame[[rate, rate + LOW]].notna().all(axis=1).sum()
     compared = f"{known:,}"
     above = clearly_above(frame.assign(called=list(names)), rate, whole)
+    if len(frame) == 1:
+        return fill(run, ONLY, none=fill(run, none), whole=percent(whole))
     if above.empty:
         of = "" if known < 2 else f" of {compared}" if known == len(frame) else f" of {compared} with an interval"
         return fill(run, NONE, none=fill(run, none), of=of, whole=percent(whole))

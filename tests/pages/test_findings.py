@@ -39,4 +39,8 @@ def test_the_sentence_has_the_number_its_interval_and_the_whole():
 def test_where_nothing_is_clear_it_says_so():
     assert sentence(FRAME, 0.4) == "By topic: none of 3 with an interval is clearly above the 40.0 % of all."
     assert sentence(FRAME.head(3), 0.4) == "By topic: none of 3 is clearly above the 40.0 % of all."
-    assert sentence(FRAME.iloc[3:], 0.4) == "By topic: none is clearly above the 40.0 % of all."
+    assert sentence(FRAME.iloc[2:], 0.4) == "By topic: none is clearly above the 40.0 % of all."
+
+
+def test_a_single_row_is_compared_with_nothing():
+    assert sentence(FRAME.head(1), 0.5) == "By topic: 50.0 % in the only one."
