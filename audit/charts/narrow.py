@@ -1,9 +1,11 @@
-"""Figures with one row per name, laid out for a phone: names above their rows, at most two panels in a line.
+"""Figures laid out for a phone: of one row per name, names above their rows, at most two panels in a line; of curves, narrower.
 
 Beside its rows, a column of long names takes a phone's whole width.
 """
 
 from __future__ import annotations
+
+from textwrap import wrap
 
 import plotly.graph_objects as go
 
@@ -11,6 +13,8 @@ from audit.charts.style import set_axes
 
 ROWS_OF_NAMES = ("bar", "scatter")
 COLUMNS = 2
+TITLE_LETTERS = 32
+"""Of a line of words below a scale."""
 NAME_HEIGHT = 16
 """Pixels that a row grows by for the name above it."""
 BETWEEN_LINES = 84
@@ -26,6 +30,21 @@ PANEL = 0.43
 """Width of one of two panels, as a share; the rest keeps the ends of their scales apart."""
 BAR_SHARE = 0.4
 """Height of a bar as a share of its row, so that the name fits above it."""
+
+
+def is_curves(figure: go.Figure) -> bool:
+    """Whether it is lines over one scale, which may be as narrow as a phone; what stands beside them are numbers, no names."""
+    are_lines = [trace.type == "scatter" and "lines" in (trace.mode or "") for trace in figure.data]
+    beside_marks = any(are_lines) and not _names(figure) and all(trace.type == "scatter" for trace in figure.data)
+    return (all(are_lines) or beside_marks) and {trace.xaxis or "x" for trace in figure.data} == {"x"}
+
+
+def narrow_curves(figure: go.Figure) -> go.Figure:
+    """The figure of curves, which is changed: higher by the lines of its legend, the words of its scale in short lines."""
+    room = _legend_room(figure)
+    for scale in figure.select_xaxes():
+        scale.update(title_text="<br>".join(wrap(scale.title.text or "", TITLE_LETTERS)), automargin=True)
+    return figure.update_layout(height=figure.layout.height + room, margin={"t": (figure.layout.margin.t or 0) + room})
 
 
 def is_rows_of_names(figure: go.Figure) -> bool:

@@ -1,9 +1,10 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.decisions import decision_figure
 from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.names import axis_of_names
-from audit.charts.narrow import for_a_phone, is_rows_of_names
+from audit.charts.narrow import for_a_phone, is_curves, is_rows_of_names, narrow_curves
 from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.charts.style import styled
 from audit.charts.systems import mean_dots
@@ -77,3 +78,14 @@ def test_a_heat_map_has_no_room_for_names_and_scrolls_sideways_instead():
     counts = pd.DataFrame({"organ": ["heart"], "consistent": [1], "divergent": [2]})
     assert not is_rows_of_names(share_heatmap(counts, "organ", (Label.CONSISTENT, Label.DIVERGENT), "pairs"))
     assert is_rows_of_names(theme_bars(themes("raw fish")))
+
+
+def test_curves_are_as_narrow_as_a_phone_with_an_entry_of_the_legend_in_each_line():
+    frame = pd.DataFrame({"threshold": [0.2, 0.8], "found": [30.0, 20.0], "false": [5.0, 1.0], "missed": [1.0, 11.0]})
+    figure = decision_figure(frame)
+    assert is_curves(figure)
+    assert not is_rows_of_names(figure)
+    above, height = figure.layout.margin.t, figure.layout.height
+    narrow = narrow_curves(figure)
+    assert (narrow.layout.margin.t - above, narrow.layout.height - height) == (44, 44)  # two lines more for three entries
+    assert not is_curves(rate_dots(rates("heart", "kidney"), "organ", AUDIT_RATES))
