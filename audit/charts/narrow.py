@@ -32,6 +32,13 @@ BAR_SHARE = 0.4
 """Height of a bar as a share of its row, so that the name fits above it."""
 
 
+def narrowed(figure: go.Figure) -> go.Figure | None:
+    """The figure as narrow as a phone, which is changed; None where it has to keep its width."""
+    if is_curves(figure):
+        return narrow_curves(figure)
+    return for_a_phone(figure) if is_rows_of_names(figure) else None
+
+
 def is_curves(figure: go.Figure) -> bool:
     """Whether it is lines over one scale, which may be as narrow as a phone; what stands beside them are numbers, no names."""
     are_lines = [trace.type == "scatter" and "lines" in (trace.mode or "") for trace in figure.data]

@@ -42,11 +42,11 @@ def rate_finding(run: Run, frame: pd.DataFrame, names: Iterable[str], rate: str,
     names       of the rows, as a reader calls them;  whole  the rate of all
     most, none  how the sentence begins where a row is clearly above, and where none is: templates of `fill`
     """
+    if len(frame) == 1:
+        return fill(run, ONLY, none=fill(run, none), whole=percent(whole))
     known = frame[[rate, rate + LOW]].notna().all(axis=1).sum()
     compared = f"{known:,}"
     above = clearly_above(frame.assign(called=list(names)), rate, whole)
-    if len(frame) == 1:
-        return fill(run, ONLY, none=fill(run, none), whole=percent(whole))
     if above.empty:
         of = "" if known < 2 else f" of {compared}" if known == len(frame) else f" of {compared} with an interval"
         return fill(run, NONE, none=fill(run, none), of=of, whole=percent(whole))

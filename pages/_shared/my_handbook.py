@@ -15,16 +15,19 @@ PARAM = "mine"
 
 def my_handbook(run: Run, names: Mapping[str, str]) -> str | None:
     """The handbook that the reader has chosen, on this page or on another one during the visit."""
-    mine = st.query_params.get(PARAM) or st.session_state.get(f"my handbook of {run.key}")
+    mine = st.query_params.get(PARAM) or st.session_state.get(_kept(run))
     return mine if mine in names else None
 
 
 def pick_my_handbook(run: Run, names: Mapping[str, str]) -> str | None:
     """A picker of one's own handbook; None where nobody has chosen one. `names`: handbook id -> its name."""
-    kept = f"my handbook of {run.key}"
-    if PARAM not in st.query_params and st.session_state.get(kept) in names:
-        st.query_params[PARAM] = st.session_state[kept]
+    if PARAM not in st.query_params and (mine := my_handbook(run, names)):
+        st.query_params[PARAM] = mine
     ordered = sorted(names, key=lambda handbook_id: names[handbook_id].casefold())
     mine = pick_one(say(run, "My {handbook}"), ordered, PARAM, format_func=named_by(names), placeholder="Choose one")
-    st.session_state[kept] = mine
+    st.session_state[_kept(run)] = mine
     return mine
+
+
+def _kept(run: Run) -> str:
+    return f"my handbook of {run.key}"

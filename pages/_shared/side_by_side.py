@@ -207,10 +207,8 @@ def _with_sentence_html(text: str, span: SentenceSpan | None) -> Markup:
     if len(text) > LONG_ANSWER and not searched_words():
         first = text.rfind(" ", 0, max(0, span.start - AROUND)) + 1
         last = text.find(" ", span.end + AROUND) % (len(text) + 1)  # -1, where no word follows, is the end
-    before, after = (
-        _folded("The beginning of the answer", part(0, first)),
-        _folded("The rest of the answer", part(last, len(text))),
-    )
+    before = _folded("The beginning of the answer", part(0, first))
+    after = _folded("The rest of the answer", part(last, len(text)))
     return before + part(first, span.start) + mark + part(span.end, last) + after
 
 

@@ -15,7 +15,7 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from audit.charts.captions import LINE_LENGTH, PHONE_LETTERS, SAVED_WIDTH, with_caption, with_notice, with_room_for_names
 from audit.charts.dark_mode import to_dark_mode
-from audit.charts.narrow import for_a_phone, is_curves, is_rows_of_names, narrow_curves
+from audit.charts.narrow import narrowed
 from audit.charts.style import Figure
 from audit.exports.table_model import metric_frame
 from audit.exports.text_writers import csv_bytes, file_name
@@ -157,9 +157,8 @@ def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | 
 
 
 def _plot(figure: Figure, key: str, alt: str, title: str = "", **selection: Any) -> Any:
-    fits = is_phone() and (is_rows_of_names(figure) or is_curves(figure))
-    narrowed = narrow_curves if is_curves(figure) else for_a_phone
-    shown = narrowed(figure) if fits else with_room_for_names(figure)
+    narrow = narrowed(figure) if is_phone() else None
+    fits, shown = narrow is not None, with_room_for_names(figure) if narrow is None else narrow
     with_words = with_notice(shown, current_notice(), PHONE_LETTERS if fits else LINE_LENGTH)
     noticed = with_caption(with_words, title or alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages

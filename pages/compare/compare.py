@@ -56,11 +56,9 @@ CELL = "cell"  # in the session: the comparison that the clicked cell belongs to
 def transitions_section(compared: ComparedRuns) -> None:
     """The labels of the first run against those of the second: a clickable matrix."""
     cells = load_two(transitions, compared.first, compared.second)
-    alt, metrics = (
-        "The label of each pair in the first run against its label in the second run.",
-        ("run_agreement", "changed_pairs"),
-    )
-    chart, figures = figure_frame(compared.run, "transitions", cells, "transitions", "transitions", *metrics, tabs=TRANSITIONS)
+    alt = "The label of each pair in the first run against its label in the second run."
+    metrics = "transitions", "run_agreement", "changed_pairs"
+    chart, figures = figure_frame(compared.run, "transitions", cells, "transitions", *metrics, tabs=TRANSITIONS)
     if chart.open:
         with chart:
             if clicked := clicked_point(transitions_figure(cells, *compared.names), f"transitions_{compared.id}", alt):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import plotly.graph_objects as go
@@ -26,7 +27,8 @@ DRAWN = """letters => {
 
 def can_write(language: str) -> None:
     """Skip where no font of this machine has the letters: no program could draw them."""
-    if not subprocess.run(["fc-list", f":lang={language}"], capture_output=True).stdout.strip():
+    lists = shutil.which("fc-list")
+    if not (lists and subprocess.run([lists, f":lang={language}"], capture_output=True).stdout.strip()):
         pytest.skip(f"no font of this machine has the letters of {language}: apt-get install fonts-droid-fallback")
 
 

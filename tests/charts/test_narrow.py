@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 from audit.charts.decisions import decision_figure
 from audit.charts.labels import share_heatmap, two_step_bar
 from audit.charts.names import axis_of_names
-from audit.charts.narrow import for_a_phone, is_curves, is_rows_of_names, narrow_curves
+from audit.charts.narrow import for_a_phone, is_curves, is_rows_of_names, narrow_curves, narrowed
 from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.charts.style import styled
 from audit.charts.systems import mean_dots
@@ -76,7 +76,9 @@ def test_bars_with_a_width_of_their_own_become_as_narrow_as_others():
 
 def test_a_heat_map_has_no_room_for_names_and_scrolls_sideways_instead():
     counts = pd.DataFrame({"organ": ["heart"], "consistent": [1], "divergent": [2]})
-    assert not is_rows_of_names(share_heatmap(counts, "organ", (Label.CONSISTENT, Label.DIVERGENT), "pairs"))
+    cells = share_heatmap(counts, "organ", (Label.CONSISTENT, Label.DIVERGENT), "pairs")
+    assert not is_rows_of_names(cells)
+    assert narrowed(cells) is None
     assert is_rows_of_names(theme_bars(themes("raw fish")))
 
 

@@ -267,8 +267,10 @@ def test_the_map_is_not_drawn_once_the_session_has_ended(themed: Run, data_dir: 
 
 
 def test_positions_that_loading_kept_are_shown_without_being_found_again(monkeypatch):
-    said = [{"position": 1, "statement": "Wait 6 weeks.", "handbook_id": handbook, "quote": "Wait 6 weeks."} for handbook in "ab"]
-    tables = {"q1": pd.DataFrame(said, columns=COLUMN_TYPES), "q2": pd.DataFrame(columns=COLUMN_TYPES)}
+    holders = [
+        {"position": 1, "statement": "Wait 6 weeks.", "handbook_id": handbook, "quote": "Wait 6 weeks."} for handbook in "ab"
+    ]
+    tables = {"q1": pd.DataFrame(holders, columns=COLUMN_TYPES), "q2": pd.DataFrame(columns=COLUMN_TYPES)}
     found = QuestionPositions(unread="too long")
     asked = {question_positions: lambda question_id: tables[question_id], positions_of: lambda question_id: found}
     monkeypatch.setattr(position_cards, "load", lambda metric, _, question_id: asked[metric](question_id))

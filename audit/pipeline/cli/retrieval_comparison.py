@@ -154,17 +154,20 @@ def _text(result: Mapping[str, Any], means: pd.DataFrame, changes: pd.DataFrame)
         lines += ["", f"{COMPARISONS[str(comparison)]}: {searches}, 95 % intervals"]
         lines.append(" " * wide + "".join(f"{HEADINGS[name]:>22}" for name in MEASURES) + "   ms CPU")
         for row in rows.to_dict("records"):
-            cells = "".join(f"{row[name]:>7.3f} [{row[f'{name}_low']:.3f},{row[f'{name}_high']:.3f}]" for name in MEASURES)
+            cells = "".join(_cell(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in MEASURES)
             lines.append(f"{row['configuration']:<{wide}}{cells}{1000 * row['seconds']:>9.1f}")
         compared = changes[changes["comparison"] == comparison]
         lines += [f"Difference to {compared['against'].iloc[0]}, question by question"] if len(compared) else []
         for name, own in compared.groupby("configuration", sort=False):
-            cells = "".join(
-                f"{row['change']:>+7.3f} [{row['change_low']:+.3f},{row['change_high']:+.3f}]" for row in own.to_dict("records")
-            )
+            cells = "".join(_cell(row["change"], row["change_low"], row["change_high"], "+") for row in own.to_dict("records"))
             lines.append(f"{name!s:<{wide}}{cells}")
-    # Of very few questions no interval is known
-    return re.sub(r"\[\+?nan,\+?nan\]", lambda unknown: "[not known]".ljust(len(unknown[0]) + 4), "\n".join(lines))
+    return "\n".join(lines)
+
+
+def _cell(value: float, low: float, high: float, sign: str = "") -> str:
+    """`  0.448 [0.392,0.504]`, as wide where no interval is known, as of very few questions."""
+    ends = "[not known]" if pd.isna(low) or pd.isna(high) else f"[{low:{sign}.3f},{high:{sign}.3f}]"
+    return f"{value:>{sign}7.3f} {ends:<{13 + 2 * len(sign)}}"
 
 
 def _write_trec(folder: Path, trials: Sequence[Mapping[str, Any]]) -> None:

@@ -132,7 +132,8 @@ def judge_section(shown: ShownStudy, by: str) -> None:
     unused = [LABEL.display(word) for word in shown.report.scheme.words if word not in set(rows["label"])]
     if unused:
         st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
-    st.caption(escaped(f"Reference standard: {shown.name(by)}. {GOLD_RULE if by == GOLD else MAJORITY_RULE}"))
+    rule = GOLD_RULE if by == GOLD else MAJORITY_RULE
+    st.caption(escaped(f"Ranges are 95 % intervals. Reference standard: {shown.name(by)}. {rule}"))
     judge_by_groups(shown.study.study_id, shown.ratings)
 
 
@@ -448,17 +449,22 @@ def label_rows(report: AgreementReport, ratings: Ratings, by: str) -> pd.DataFra
         calls = confirmed_calls(ratings, Label(word)) if word in set(LABELS) and by == reference_standard(ratings) else None
         if not (undefined(precision) and undefined(recall)):
             found = _counted(recall) if scope == SAMPLE else _weighted(recall)
-            right = confirmed_words(calls).replace("95 % interval ", "") if calls else _counted(precision)
+            right = _short(confirmed_words(calls)) if calls else _counted(precision)
             rows.append((word, right, found, _written(f1), _care(precision, recall)))
     return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
 
 
+def _short(words: str) -> str:
+    """The words for a cell of a table below which it is said once that ranges are 95 % intervals."""
+    return words.replace("95 % interval ", "")
+
+
 def _counted(row: Row) -> str:
-    return NO_VALUE if undefined(row) else f"{same_of(row)}: {share_words(row).replace('95 % interval ', '')}"
+    return NO_VALUE if undefined(row) else f"{same_of(row)}: {_short(share_words(row))}"
 
 
 def _weighted(row: Row) -> str:
-    return NO_VALUE if undefined(row) else f"{share_words(row).replace('95 % interval ', '')}; weighted to the run"
+    return NO_VALUE if undefined(row) else f"{_short(share_words(row))}; weighted to the run"
 
 
 def _written(row: Row) -> str:

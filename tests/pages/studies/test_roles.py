@@ -342,5 +342,5 @@ def test_an_address_is_believed_where_the_provider_says_that_it_verified_it(clai
 
 def test_a_pi_reads_on_runs_how_another_one_is_loaded(run, folk, as_user: SignIn):
     loading = "`audit load PATH`"
-    told = {name: loading in words_on(as_user(name).switch_page(script_path("runs")).run()) for name in ("petra", "vera")}
-    assert told == {"petra": True, "vera": False}
+    shown = {name: loading in words_on(as_user(name).switch_page(script_path("runs")).run()) for name in ("petra", "vera")}
+    assert shown == {"petra": True, "vera": False}
