@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Line, TextCell
+from audit.pipeline.corpus.extraction.page_columns import are_cells, beside_rule, headed_columns
 from audit.text.statements import CELL_SEPARATOR
 
 Band = tuple[list[Line], list[list[Line]] | None]
@@ -43,7 +44,7 @@ LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}}
 def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_rows: bool = False) -> list[Line]:
     """The lines of a page column by column; pieces side by side within a column become one line of several cells.
 
-    separators  rules across most of the page, which end the columns above them
+    separators  rules across most of the page, which end the columns above them, and upright ones, which part columns
     in_rows     the page has no columns
     """
     if not lines:
@@ -58,10 +59,18 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_r
         if columns is None:
             pending += band
             continue
-        ordered += _merge_rows(pending)
+        ordered += _in_rows(pending, separators)
         pending = []
         ordered += [line for column in columns for line in in_reading_order(column, separators)]
-    return [*ordered, *_merge_rows(pending)]
+    return [*ordered, *_in_rows(pending, separators)]
+
+
+def _in_rows(band: list[Line], separators: Sequence[Area]) -> list[Line]:
+    """The lines of a band without columns, or with those that only an upright rule shows."""
+    if parted := beside_rule(band, separators):
+        above, sides, below = parted
+        return [line for part in (above, *sides, below) for line in in_reading_order(part, separators)]
+    return list(_merge_rows(band))
 
 
 def are_rows(lines: Sequence[Line]) -> bool:
@@ -77,7 +86,7 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
         yield lines, None
         return
     ends = _ends_of_columns(lines, gutter, separators)
-    heights = sorted(rule.top for rule in separators)
+    heights = sorted(rule.top for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
     for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
         band = [line for row in group for line in row]
@@ -94,9 +103,8 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
 
 def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
     """The heights at which rules end both columns: across the gutter, or in one column where the other pauses as well."""
-    return sorted(
-        rule.top for rule in separators if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top)
-    )
+    level = (rule for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
+    return sorted(rule.top for rule in level if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top))
 
 
 def _beside(lines: list[Line], gutter: float, rule: Area) -> list[Line]:
@@ -143,8 +151,10 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
 
 def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] | None:
     """The columns of a band: two, one of text and the other of text or tables; or more, beside a narrow one for instance."""
-    if _are_lists(band, gutter):
+    if _are_lists(band, gutter) or are_cells(band):
         return None
+    if headed := headed_columns(band):
+        return headed
     sides = _sides(band, gutter)
     rows = [list(_merge_rows(side)) for side in sides]
     if all(_fills_column(side, width) for side in rows) and any(
@@ -304,8 +314,9 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
     end = first
     while end < len(rows) and _is_part(rows[end], starts, rows[end - 1] if end > first else None):
         end += 1
-    labels = [line for row in rows[start:end] for line in row if _is_label(line, starts)]
-    heads = [line for row in rows[start:first] for line in row if not _is_label(line, starts)]
+    above = [row for row in rows[start:first] if _are_own_heads(row, starts)]
+    labels = [line for row in rows[start:end] for line in row if row not in above and _is_label(line, starts)]
+    heads = [line for row in rows[start:first] for line in row if row in above or not _is_label(line, starts)]
     if end == first or len(starts) + bool(labels) < 2 or not _are_heads(heads, rows[start:first], starts, rows[first]):
         return None
     columns = [_lines_of(column, rows[first:end], heads, labels, starts) for column in range(len(starts))]
@@ -328,6 +339,12 @@ def _column_starts(rows: list[Row]) -> list[float]:
 def _column_of(line: Line, starts: list[float]) -> int:
     """The column that a line begins in; a head may begin a little before its items."""
     return sum(line.x0 >= start - HEAD_INDENT * line.size for start in starts[1:])
+
+
+def _are_own_heads(row: Row, starts: list[float]) -> bool:
+    """Whether a row has one line for each of several columns, where it begins: its head, however short."""
+    near = [abs(line.x0 - start) <= HEAD_INDENT * line.size for line, start in zip(row, starts, strict=False)]
+    return len(row) == len(starts) > 1 and all(near)
 
 
 def _is_label(line: Line, starts: list[float]) -> bool:
@@ -378,7 +395,7 @@ def _are_heads(heads: list[Line], rows: list[Row], starts: list[float], items: R
 
 def _overlaps(line: Line, starts: list[float]) -> bool:
     column = _column_of(line, starts)
-    return line.x1 > starts[column] and (
+    return line.x1 > starts[column] - HEAD_INDENT * line.size * (len(starts) > 1) and (
         column + 1 == len(starts) or (line.x0 < starts[column + 1] and line.x1 < starts[column + 1] + 2)
     )
 
