@@ -110,11 +110,11 @@ def least_confirmed_sentence(ratings: Ratings, by: str) -> str:
     return f"Raters confirm it least often where it says {label.value.lower()}: {confirmed_words(worst)}."
 
 
-def confirmed_words(calls: ConfirmedCalls) -> str:
+def confirmed_words(calls: ConfirmedCalls, interval_name: str = "95 % interval ") -> str:
     """`25 of 40, divided on 5, which count in parts (69 %, 95 % interval 60 to 77 % of the run's 945)`."""
     divided = f", divided on {calls.divided:,}, which count in parts" if calls.divided else ""
     value, low, high = map(float, calls.share)
-    share = share_words({"value": value, "low": low, "high": high})
+    share = share_words({"value": value, "low": low, "high": high}, interval_name)
     # The same count is known better where the run has fewer such pairs
     of_run = f" of the run's {calls.pairs:,.0f}" if math.isfinite(calls.pairs) and low < high else ""
     return f"{calls.confirmed:,} of {calls.rated:,}{divided} ({share}{of_run})"

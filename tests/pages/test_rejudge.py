@@ -140,7 +140,13 @@ def test_a_trial_estimates_how_long_it_would_take(run, open_page, server):
     until(is_idle)
     at = press(open_page("rejudge", job=job.name), "Test the endpoint for tokens and time")
     until(lambda job: is_idle(job) and bool(job.estimate))
-    assert "a call. About" in words_on(open_page("rejudge", job=job.name))
+    at = open_page("rejudge", job=job.name)
+    assert "a call. About" in words_on(at)
+    assert "what it costs is unknown" in words_on(at)
+    read, written = (until(is_idle).estimate["stages"][0][name] for name in ("prompt_tokens", "reply_tokens"))
+    at.number_input(key="read").set_value(2e6)
+    at.number_input(key="written").set_value(1e6).run()
+    assert f"At these prices about **{2 * read + written:,.2f}** in all." in words_on(at)
     assert not at.exception
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -153,12 +154,9 @@ def packets_section(store: LabelStore, study: Study) -> None:
     shown = neutral_titles(list_studies(store))[study.study_id].partition(" (")[0]
     name = f"{shown.lower().replace(' ', '_')}_{annotator}"
     with st.container(horizontal=True):
-        download_button(
-            "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"
-        )
-        download_button(
-            "Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx", XLSX_TYPE, "packet_xlsx"
-        )
+        for kind, packet, mime in (("csv", packet_csv, "text/csv"), ("xlsx", packet_xlsx, XLSX_TYPE)):
+            make = partial(packet, store, study.study_id, annotator)
+            download_button(f"Packet as {kind.upper()}", make, f"{name}.{kind}", mime, f"packet_{kind}")
     # Imported on a click and not with the upload, because every rerun of the page has the uploaded file again.
     file = upload_field("Completed packet", ["csv", "xlsx"], key="packet_in")
     if file is not None and st.button("Import ratings", key="import"):
@@ -183,13 +181,11 @@ def export_section(store: LabelStore, study: Study) -> None:
                 "application/jsonl",
                 "preferences",
             )
-        if st.button("Verify study", key="verify"):
-            faults = verify_study(store, study.study_id)
-            st.toast(
-                "Nothing in this study was altered."
-                if not faults
-                else escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else ""))
-            )
+        asked = st.button("Check that nothing was altered", key="verify")
+    if asked and (faults := verify_study(store, study.study_id)):
+        st.error(escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else "")))
+    elif asked:
+        st.success("Nothing in this study was altered: its sample, ratings and decisions are as they were stored.")
 
 
 def one_study(store: LabelStore, study: Study) -> None:
