@@ -5,6 +5,7 @@ Rows of a table begin at common heights, whatever goes on in a cell; lines of co
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from audit.pipeline.corpus.extraction.table_columns import strips_between
 # Lines of a column at least; columns of a table, which two lists or texts beside each other are not yet
 MIN_LINES, MIN_CELLS = 3, 3
 # Shares of the rows that have a cell in a column, and of the lines of the others that begin where the first's do, or go on
-ALIGNED, ALIKE = 0.8, 0.9
+ALIGNED, ALIKE = 0.8, 0.85
 # In type sizes
 LINE_GAP = 1.5
 # A heading of a column is larger than what is below it by this factor
@@ -45,27 +46,33 @@ def _is_marked(line: Line) -> bool:
 
 def are_cells(band: Sequence[Line]) -> bool:
     """Whether a band is a table of several columns without lines between them."""
-    strips = strips_between(line.cells[0] for line in band)
-    if strips is None or len(strips.ends) < MIN_CELLS or any(line.table for line in band):
-        return False
-    columns = [[line for line in band if strips.of(line.cells[0]) == number] for number in range(len(strips.ends))]
-    return min(map(len, columns)) >= MIN_LINES and are_rows_beside(columns)
+    _, columns = _in_strips(band)
+    return len(columns) >= MIN_CELLS and min(map(len, columns)) >= MIN_LINES and are_rows_beside(columns)
 
 
 def headed_columns(band: Sequence[Line]) -> Columns | None:
     """The columns of a band, each below a heading in larger type, all at one height; None where it has none."""
-    first = min(line.baseline for line in band)
-    strips = strips_between(line.cells[0] for line in band)
-    if strips is None or any(line.table for line in band):
+    above, columns = _in_strips(band)
+    if len(columns) < 2 or min(map(len, columns)) < 2:
         return None
-    columns = [[line for line in band if strips.of(line.cells[0]) == number] for number in range(len(strips.ends))]
-    heads = [line for line in band if line.baseline == first]
-    below = [line for line in band if line.baseline > first]
+    heads, below = [column[0] for column in columns], [line for column in columns for line in column[1:]]
     larger = all(line.size >= LARGER_TYPE * other.size for line in heads for other in below)
-    if len(heads) < len(columns) or min(map(len, columns)) < 2 or not larger:
-        return None
     rows = {line.baseline for line in below if _begins(line)}
-    return None if len(rows) >= MIN_LINES and are_rows_beside(columns) else columns
+    if len({line.baseline for line in heads}) > 1 or not larger or (len(rows) >= MIN_LINES and are_rows_beside(columns)):
+        return None
+    return [[*above, *columns[0]], *columns[1:]]
+
+
+def _in_strips(band: Sequence[Line]) -> tuple[list[Line], Columns]:
+    """The lines above the first that stand beside each other, and from there the columns with nothing between them."""
+    heights = Counter(line.baseline for line in band)
+    first = min((height for height, count in heights.items() if count > 1), default=float("inf"))
+    beside = [line for line in band if line.baseline >= first]
+    strips = strips_between(line.cells[0] for line in beside)
+    if strips is None or any(line.table for line in band):
+        return [], []
+    columns = [[line for line in beside if strips.of(line.cells[0]) == number] for number in range(len(strips.ends))]
+    return [line for line in band if line.baseline < first], columns
 
 
 def beside_rule(lines: Sequence[Line], rules: Sequence[Area]) -> tuple[list[Line], Columns, list[Line]] | None:

@@ -241,7 +241,7 @@ def _fills_column(lines: list[Line], page_width: float) -> bool:
 
 
 def _merge_rows(band: list[Line]) -> Iterator[Line]:
-    rows = list(_rows(band))
+    rows = _whole_lines(list(_rows(band)))
     start = 0
     while start < len(rows):
         beside = lists_beside(rows, start)
@@ -252,6 +252,28 @@ def _merge_rows(band: list[Line]) -> Iterator[Line]:
         else:
             yield from _merge_row(rows[start])
             start += 1
+
+
+def _whole_lines(rows: list[Row]) -> list[Row]:
+    """The rows; the parts of a line with gaps that lines around it go through, as justified text leaves them, are one."""
+    around = zip([[], *rows], rows, [*rows[1:], []], strict=False)
+    return [[_whole(row)] if _is_gap_in_text(above, row, below) else row for above, row, below in around]
+
+
+def _is_gap_in_text(above: Row, row: Row, below: Row) -> bool:
+    if len(row) < 2 or LABEL.fullmatch(row[0].text) or _items(row[1:]) or len({line.size for line in row}) > 1:
+        return False
+    if max(len(above), len(below)) > 1 or any(line.table for line in (*above, *row, *below)):
+        return False
+    near = [line for line in (*above, *below) if abs(line.baseline - row[0].baseline) <= TEXT_PITCH * row[0].size]
+    through = [line for line in near if line.x0 < row[0].x1 and row[-1].x0 < line.x1]
+    # The last line of a paragraph may end before the gap
+    return len(through) > 1 or any(abs(line.x1 - row[-1].x1) < 1 for line in through)
+
+
+def _whole(row: Row) -> Line:
+    cell = TextCell(" ".join(line.text for line in row), row[0].x0, row[-1].x1)
+    return replace(row[0], cells=(cell,), bold=all(line.bold for line in row))
 
 
 def _merge_row(lines: list[Line]) -> Iterator[Line]:

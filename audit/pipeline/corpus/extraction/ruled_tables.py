@@ -169,6 +169,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
 
     Empty where the grid is a frame, a table of contents, or has a column of the page in a cell.
     """
+    grid = _with_parted_heads(grid, runs, page)
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
         cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, run.middle)
@@ -182,6 +183,25 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     if not _is_table(rows) or (_is_mosaic(grid) and _are_panels(rows)):
         return []
     return _with_title(rows, grid.box, page)
+
+
+def _with_parted_heads(grid: Grid, runs: list[TextRun], page: int) -> Grid:
+    """The grid; where words of a first cell over several columns keep to these, each column has its own: a shade has no lines."""
+    first, *others = grid.rows
+    places = range(len(first))
+    columns = [next((row[n] for row in others if row[n] is not None and row.count(row[n]) == 1), None) for n in places]
+    heads = list(first)
+    for cell in {*first} - {None}:
+        over = [number for number in places if cell is not None and first[number] == cell]
+        pieces = lines_of([run for run in runs if len(over) > 1 and cell is not None and _is_in(cell, run)], page)
+        own = [
+            [n for n in over if (box := columns[n]) and box.x0 - SNAP < piece.x0 and piece.x1 < box.x1 + SNAP] for piece in pieces
+        ]
+        if all(own) and len({n for numbers in own for n in numbers}) > 1:
+            for number in over:
+                box = columns[number]
+                heads[number] = cell._replace(x0=box.x0, x1=box.x1) if box and cell else None
+    return Grid(grid.box, (tuple(heads), *others))
 
 
 def _divides_sentences(runs_of: dict[Box, list[TextRun]]) -> bool:
