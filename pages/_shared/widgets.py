@@ -94,6 +94,12 @@ def definitions(*names: str) -> None:
             st.code(METRICS[name].sql, language="sql")
 
 
+def server_commands(commands: str) -> None:
+    """Lines for a terminal, behind a fold."""
+    with st.expander("For the person who runs the server"):
+        st.code(commands, language="bash", wrap_lines=True)
+
+
 def counts(run: Run, template: str, **values: object) -> None:
     """A line under a chart with the counts behind it; a template of `say`."""
     st.caption(say(run, template, **values))
