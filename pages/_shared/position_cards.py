@@ -97,8 +97,8 @@ def at_least(position: Position) -> int:
 
 
 def doubt_words(least: int) -> str:
-    """` (at least 13 surely)`; "" for 0."""
-    return f" (at least {least:,} surely)" if least else ""
+    """` (at least 13 for certain)`; "" for 0."""
+    return f" (at least {least:,} for certain)" if least else ""
 
 
 def centers_of(run: Run) -> dict[str, str]:

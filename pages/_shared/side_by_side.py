@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
-from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
+from audit.charts.style import LABEL_COLOURS, PLAIN_LABELS, SIGNIFICANCE_COLOURS, ink_on
 from audit.formatting import shortened
 from audit.metrics.question_positions import Holder, QuestionPositions, positions_of
 from audit.own_process import TooMuchError
@@ -119,7 +119,7 @@ def verdict_html(run: Run, pair: Pair) -> Markup:
 def judgement_html(judgement: Judgement, status: str = "") -> Markup:
     """The same of a verdict; `status` is a sentence on it."""
     hits = partial(hits_html, words=searched_words())
-    words = LABEL_WORDS[judgement.second_label or "unscored"]
+    words = PLAIN_LABELS[judgement.second_label or "unscored"]
     badges = _badges_html(judgement)
     return rendered("_shared/verdict.html", judgement=judgement, badges=badges, status=status, hits=hits, second_words=words)
 
@@ -233,7 +233,7 @@ def _badges_html(judgement: Judgement) -> Markup:
 
 def label_badge_html(label: str | None) -> Markup:
     """A label in its colour; None: unscored."""
-    return _badge_html(LABEL_WORDS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
+    return _badge_html(PLAIN_LABELS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
 
 
 def _badge_html(text: str, colour: str) -> Markup:

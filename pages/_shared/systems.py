@@ -13,11 +13,11 @@ from audit.queries.system_answers import system_question_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.pickers import pick_one
-from pages._shared.widgets import chart, say, title_of
+from pages._shared.widgets import chart, say, server_commands, title_of
 
 NO_SYSTEMS = (
     "This run has no answering systems, so there is nothing to compare here (not measured, which is not the same as zero). A "
-    "release has them in systems.jsonl and system_answers.jsonl; these commands create them:"
+    "release has them in systems.jsonl and system_answers.jsonl; commands create them."
 )
 SYSTEM_COMMANDS = """\
 audit run CONFIG.toml              # with [[systems]] in the configuration: each answers the same questions
@@ -42,7 +42,7 @@ def stop_without_systems(run: Run) -> None:
     """Say how a run gets systems, and stop the page, where it has none."""
     if not run.has_systems:
         st.info(say(run, NO_SYSTEMS))
-        st.code(SYSTEM_COMMANDS, language="bash", wrap_lines=True)
+        server_commands(SYSTEM_COMMANDS)
         st.stop()
 
 

@@ -79,6 +79,8 @@ def how_counted(*names: str) -> None:
 
 def definitions(*names: str) -> None:
     """What metrics count, in prose; their columns and SQL behind a fold. `names` are keys of audit.metrics.METRICS."""
+    of_run = {"run": st.query_params["run"]} if "run" in st.query_params else {}
+    st.page_link(script_path("glossary"), label="Which pairs each page counts", query_params={**of_run, "word": "pairs"})
     for name in names:
         # What a caller can do wrong is left out
         paragraphs = RAISES.sub("", METRICS[name].docstring).strip().split("\n\n")
@@ -90,6 +92,12 @@ def definitions(*names: str) -> None:
             for paragraph in of_columns:
                 st.code(paragraph, language=None, wrap_lines=True)
             st.code(METRICS[name].sql, language="sql")
+
+
+def server_commands(commands: str) -> None:
+    """Lines for a terminal, behind a fold."""
+    with st.expander("For the person who runs the server"):
+        st.code(commands, language="bash", wrap_lines=True)
 
 
 def counts(run: Run, template: str, **values: object) -> None:

@@ -52,7 +52,7 @@ def test_the_gravest_question_comes_first_with_its_positions_and_a_link(run, ope
     questions = [query for _, query in links_on(at) if "question=" in query]
     assert [re.search("question=(q.)", query)[1] for query in questions] == ["q1", "q2"]  # high, then low significance
     first = html_on(at).split('class="dispute"')[1]
-    assert "divergent, high clinical significance · as the judge labels, 1 pair of 2 handbooks disagrees" in first
+    assert "different advice (divergent), high clinical significance · as the judge labels, 1 pair of 2 handbooks" in first
     assert re.findall(r"<em>(.*?)</em>", first)
 
 
@@ -70,7 +70,7 @@ def test_what_people_say_of_the_judge_is_beside_its_figure(release: Path, data_d
     assert "the judge's errors taken into account; as the judge labels, in 42.9 %." in words
     assert "Corrected by the labels of raters (who they are is not stated) of 2 pairs over all pairs of the run" in words
     assert "no ratings show how far it errs" not in words
-    assert re.search(r"In 1 of 1 pair that the judge calls \w+, raters agree that the advice differs", words)
+    assert re.search(r"In 1 of 1 pair that the judge calls [a-z ()]+, raters agree that the advice differs", words)
 
 
 def test_texts_of_a_release_are_never_html(release, data_dir, open_page):
