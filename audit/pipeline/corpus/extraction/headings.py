@@ -220,7 +220,7 @@ def _own_colors(candidates: list[Heading], lines: list[Line], body: Body) -> Set
             colored[heading.color].append(heading)
     letters = Counter[Color]()
     for line in lines:
-        letters[line.color] += len(line.text)
+        letters[line.color] += len(line.text) if len(line.cells) == 1 else 0
     return {
         color
         for color, own in colored.items()

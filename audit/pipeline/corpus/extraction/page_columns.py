@@ -19,8 +19,8 @@ MIN_LINES, MIN_CELLS = 3, 3
 ALIGNED, ALIKE = 0.8, 0.85
 # In type sizes
 LINE_GAP = 1.5
-# A heading of a column is larger than what is below it by this factor
-LARGER_TYPE = 1.09
+# A heading of a column is larger than what is below it by this factor, and has so many letters
+LARGER_TYPE, MIN_LETTERS = 1.09, 3
 # Of a leaflet: its panels at most, how much wider it is than high, and how alike their margins are, in points
 MAX_FOLDS, LANDSCAPE, SAME_MARGIN = 4, 1.15, 12.0
 Columns = list[list[Line]]
@@ -51,16 +51,34 @@ def are_cells(band: Sequence[Line]) -> bool:
 
 
 def headed_columns(band: Sequence[Line]) -> Columns | None:
-    """The columns of a band, each below a heading in larger type, all at one height; None where it has none."""
+    """The texts of a band that stand beside each other, row by row, each below a heading of its own; None where they do not.
+
+    A heading is larger than what is below it, or bold above text of several lines that is not.
+    """
     above, columns = _in_strips(band)
     if len(columns) < 2 or min(map(len, columns)) < 2:
         return None
-    heads, below = [column[0] for column in columns], [line for column in columns for line in column[1:]]
-    larger = all(line.size >= LARGER_TYPE * other.size for line in heads for other in below)
-    rows = {line.baseline for line in below if _begins(line)}
-    if len({line.baseline for line in heads}) > 1 or not larger or (len(rows) >= MIN_LINES and are_rows_beside(columns)):
+    beside = [line for column in columns for line in column]
+    size, plain = min(line.size for line in beside), [line for line in beside if not line.bold]
+    heads = [line for line in beside if line.size >= LARGER_TYPE * size]
+    if not heads and 2 * sum(map(_begins, plain)) < len(plain):
+        heads = [line for line in beside if line.bold]
+    heights = sorted({line.baseline for line in heads})
+    at_heads = [line for line in beside if line.baseline in heights]
+    # Each row of headings is one, but for the last, which may have fewer
+    full = all(sum(line.baseline == height for line in heads) == len(columns) for height in heights[:-1] or heights)
+    worded = all(sum(map(str.isalpha, line.text)) >= MIN_LETTERS for line in heads)
+    if not heights or not worded or len(at_heads) > len(heads) or heights[0] > min(line.baseline for line in beside) or not full:
         return None
-    return [[*above, *columns[0]], *columns[1:]]
+    rows = {line.baseline for line in beside if line.baseline not in heights and _begins(line)}
+    if len(heights) == 1 and len(rows) >= MIN_LINES and are_rows_beside(columns):
+        return None
+    cards = [
+        [line for line in column if start <= line.baseline < end]
+        for start, end in pairwise([*heights, float("inf")])
+        for column in columns
+    ]
+    return [[*above, *cards[0]], *filter(None, cards[1:])]
 
 
 def _in_strips(band: Sequence[Line]) -> tuple[list[Line], Columns]:

@@ -151,10 +151,12 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
 
 def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] | None:
     """The columns of a band: two, one of text and the other of text or tables; or more, beside a narrow one for instance."""
-    if _are_lists(band, gutter) or are_cells(band):
+    if _are_lists(band, gutter):
         return None
     if headed := headed_columns(band):
         return headed
+    if are_cells(band):
+        return None
     sides = _sides(band, gutter)
     rows = [list(_merge_rows(side)) for side in sides]
     if all(_fills_column(side, width) for side in rows) and any(
@@ -290,7 +292,9 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
     first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)
     tag = first.tag if {line.tag.kind for line in lines} == {"head"} else NO_TAG
-    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part, tag=tag)
+    colors = {line.color for line in lines}
+    color = first.color if len(colors) == 1 else ()
+    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), color=color, part=first.part, tag=tag)
 
 
 def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
@@ -335,6 +339,8 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
     starts = _column_starts(rows[first : first + MAX_FIRST_ROWS])
     end = first
     while end < len(rows) and _is_part(rows[end], starts, rows[end - 1] if end > first else None):
+        if end > first and _begins_labelled(rows[end], rows[first:end], starts):
+            break
         end += 1
     above = [row for row in rows[start:first] if _are_own_heads(row, starts)]
     labels = [line for row in rows[start:end] for line in row if row not in above and _is_label(line, starts)]
@@ -391,6 +397,13 @@ def _is_part(row: Row, starts: list[float], before: Row | None) -> bool:
     return step <= ITEM_PITCH * size and (not follows or continues)
 
 
+def _begins_labelled(row: Row, above: list[Row], starts: list[float]) -> bool:
+    """Whether a row has a label and an item beside it, and there is a label above that it does not go on with."""
+    labels = [line for other in above for line in other if _is_label(line, starts)]
+    own = [line for line in row if _is_label(line, starts)]
+    return bool(own and labels and _items(row)) and own[0].baseline - labels[-1].baseline > TEXT_PITCH * own[0].size
+
+
 def _leaves_column(line: Line, starts: list[float]) -> bool:
     column = _column_of(line, starts)
     beyond = column + 1 < len(starts) and line.x1 > starts[column + 1] + 2
@@ -409,9 +422,16 @@ def _are_heads(heads: list[Line], rows: list[Row], starts: list[float], items: R
     )
     rows_of_heads = [row for row in [*rows, items] if row]
     steps = [below[0].baseline - above[0].baseline for above, below in pairwise(rows_of_heads)]
+    # A title below them would be the lists' own
+    falling = all(one.size >= other.size for one in heads for other in heads if one.baseline < other.baseline)
     plain = len(starts) > 1 or all(line.size <= MAX_HEAD_SIZE * item.size for line in heads for item in _items(items))
     return (
-        plain and short and inside and len(columns) == len(starts) and all(step <= HEAD_PITCH * heads[0].size for step in steps)
+        falling
+        and plain
+        and short
+        and inside
+        and len(columns) == len(starts)
+        and all(step <= HEAD_PITCH * heads[0].size for step in steps)
     )
 
 

@@ -17,6 +17,8 @@ from audit.pipeline.corpus.extraction.row_rules import banded_tables
 from audit.pipeline.corpus.extraction.table_columns import is_figure
 from audit.pipeline.corpus.extraction.tagged_tables import tagged_grids
 
+# So many lines of two cells that are alone in their table show that it is none
+MIN_LONG = 10
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
 # Points: a side of cells that have drawings in them, and how far a word reaches on both sides of what it goes through
@@ -314,7 +316,9 @@ def _line_by_line(row: Row) -> Iterator[Row]:
 def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if len(set(filter(None, row))) > 1]
     longest = max((len({line.baseline for line in cell}) for row in rows for cell in row), default=0)
-    return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
+    # A single row of long cells is panels beside each other
+    lengths = sorted(len({line.baseline for line in cell}) for cell in set(full[0])) if len(full) == len(rows) == 1 else [0, 0]
+    return bool(full) and longest <= MAX_CELL_LINES and lengths[-2] < MIN_LONG and not _is_contents(full)
 
 
 def _is_mosaic(grid: Grid) -> bool:
