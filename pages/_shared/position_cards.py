@@ -54,7 +54,7 @@ METHODS = {
     "release": "As the run has them; every quote is word for word from an answer.",
 }
 CERTAIN = (
-    "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "
+    "No sentence of these {handbooks} clearly states a position that could be told apart. This is the pair that shows the "
     "disagreement best."
 )
 

@@ -133,7 +133,7 @@ def counted_pairs(run: Run, wanted: str) -> None:
     source = first_source(run)
     numbers = (every["pairs"], every["scored"], every["present"], own["scored"], own["present"], source.rated if source else 0)
     rows = [
-        (word, int(n), fill(run, which), pages)
+        (word, int(n), fill(run, which), fill(run, pages))
         for (word, (which, pages)), n in zip(COUNTED_PAIRS.items(), numbers, strict=True)
         if word in shown
     ]

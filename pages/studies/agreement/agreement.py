@@ -310,7 +310,7 @@ def differing_items(shown: ShownStudy) -> None:
     differ = np.where(codes == MISSING, codes.max(axis=0), codes).min(axis=0) < codes.max(axis=0)
     chosen = np.flatnonzero(differ if shown.opened else differ & standard.adjudicated)
     hidden = "" if shown.opened else ", as far as they are decided: open ones are shown when every dispute is decided"
-    st.markdown(f"On **{len(chosen):,}** items annotators gave different labels{hidden}.")
+    st.markdown(f"On **{len(chosen):,}** items annotators gave different labels{hidden}. Click a row to read the item.")
     if not len(chosen):
         return
     questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}

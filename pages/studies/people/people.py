@@ -198,7 +198,7 @@ COLUMNS = {"setting": "Setting", "now": "Now", "change": "Changed by"}
 NOTE = (
     "Settings that are changed by a variable belong to the person who runs the server, who sets them before it starts. "
     "Passwords and keys are never shown. Before a real study, browsing should be for signed-in people only, because annotators "
-    "could look up verdicts."
+    "could look up verdicts. Whether the server has its data and answers is told at its address followed by /ready."
 )
 BY_SERVER = "{variable} is set on the server, in its environment or its secrets file. It takes precedence over what is set here."
 KEY_NOTE = (

@@ -138,7 +138,7 @@ def state_section(study: Study) -> None:
     st.markdown(f"{path} · created {study.created_at[:10]} · {about}")
     st.markdown(MEANINGS[study.state])
     if study.state in EFFECTS:
-        st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
+        st.caption(f"{EFFECTS[study.state]} A study only moves forward, and cannot be deleted.")
     if registration := registered(study.study_id):
         st.caption(escaped(registration.sentence(study.created_at)))
     titles = neutral_titles(list_studies(label_store()))
