@@ -51,8 +51,8 @@ def _without_stems(qualities: Sequence[Quality]) -> Iterator[str]:
     for code in sorted({quality.language for quality in qualities if quality.language and not stemmer_of(quality.language)}):
         books = [quality.handbook_id for quality in qualities if quality.language == code]
         yield (
-            f"{language_name(code)} ({some_of(books)}): the search does not know how words of this language change their endings, "
-            "so it finds a word only in the form in which a question has it."
+            f"{language_name(code)} ({some_of(books)}): the search does not know how words of this language change their "
+            "endings, so it finds a word only in the form in which a question has it."
         )
 
 
