@@ -4,10 +4,10 @@
 
 540 questions of `ask_questions.csv`, 180 each to the demo, the NIH institutes (with their texts as sections.jsonl) and the
 tenancy example, written from the texts before they were asked. The search was changed after part `first` was read, and from which
-score of many handbooks one is called *stated* after `second`; nothing was changed after `third`; with a sentence
-model, words had to agree after `fourth`. `fifth` was asked once. `expected` is what
-the texts say ("": nothing). Columns `words` and `minilm` are a language model's reading of what the page shows: the questions of
-the run, and the passage that stands first.
+score of many handbooks one is called *stated* after `second`; nothing was changed after `third`; with a sentence model, words had
+to agree after `fourth`. `fifth` was asked once. `expected` is what the texts say ("": nothing). Columns `words` and `minilm` are
+a language model's reading of what the page shows: the questions of the run, and the passage that stands first; `minilm` of the
+NIH is that of seven handbooks, without GARD and GHR, whose vectors take an hour.
 
     r  it answers, or the first questions of the run are those that do      p  about the subject only, and called *perhaps*
     w  called *stated*, and does not answer                                 s  called *not found* though a handbook answers
