@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -19,15 +18,11 @@ from pages._shared.doors import MY_ACCOUNT, SIGN_IN, SIGN_OUT, START
 from pages._shared.pickers import current_run, real_runs_first, remember_run, run_label
 from pages._shared.search import search
 
-# One line: the search takes what is left. On a phone it moves below the rest. Streamlit's header, with the settings at its right
-# end, lies over the same line, so clicks have to pass through it everywhere else.
-STYLE = Path(__file__).with_name("top_bar_place.css")
 _bar = component("_shared/top_bar")
 
 
 def top_bar(script: str) -> None:
     """Draw the bar of a page. Who may not browse runs gets nothing of them: no name, no picker, no search."""
-    st.html(STYLE)
     account = current_account()
     browses = may_browse(account)
     run = current_run() if browses else None
