@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 
 from annotation.studies.accounts import Account
-from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse, own_pages
-from pages._blinded.frame import explain
+from pages._blinded.frame import guarded
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import component
 from pages._shared import loaders
@@ -34,15 +33,8 @@ def top_bar(script: str) -> None:
     run = current_run() if browses else None
     with st.container(key="top_bar", horizontal=True):
         if run and script != START.script:  # the start page has a larger one
-            _draw_search(run)
+            guarded(search, run, "search")  # of a store that cannot be read the page is still drawn
         _draw_bar(account, run, browses=browses)
-
-
-def _draw_search(run: Run) -> None:
-    try:
-        search(run, "search")
-    except AuditError as error:  # a store that cannot be read; the page is still drawn
-        explain(error)
 
 
 def _draw_bar(account: Account | None, run: Run | None, *, browses: bool) -> None:

@@ -43,7 +43,8 @@ NOTHING_BY_WORDS = (
 )
 HOW = {
     True: "No model has read the passages: their words were compared with those of the {question}.",
-    False: "No model has read the passages for an answer: {name} compared their meaning with that of the {question}.",
+    False: "No model has read the passages for an answer: {name} compared their meaning with that of the {question}. What only "
+    "this or only a comparison of words calls *stated* or *not found* is *perhaps*.",
 }
 MARKED = "Marked in each passage is the sentence that is nearest to the {question}."
 MEASURED = (

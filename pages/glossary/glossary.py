@@ -91,7 +91,8 @@ CORE_MEANINGS = {
     "ranks are (reciprocal rank fusion, RRF), where each search gives a section 1 / (60 + its rank).",
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
-    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question.",
+    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question. "
+    "From which closeness one is *stated*, or *perhaps* an answer, was measured; in *Ask* a sentence model and words must agree.",
     "head-to-head": "A study in which people read two systems' answers to one {question} and choose the better one, without "
     "knowing which system gave which. Each person sees each system's answer on a side that was drawn at random.",
     "reference answer": "An answer to {a_question} that counts as right. In a study it is shown on request, which is recorded.",

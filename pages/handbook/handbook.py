@@ -131,7 +131,7 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
         n=len(frame),
     )
     columns = gaps.table.pick(run, "text", "topics", "share")
-    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=4)
+    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=3)
     footer(frame, "gaps", run, "gaps")
 
 

@@ -22,6 +22,7 @@ from audit.store.runs import Run, find_run
 from pages._blinded.scripts import script_path
 from tests.pages.conftest import ROOT, TOKEN, Open, component, lists, words_on
 from tests.pages.test_disagreements import html_on
+from tests.support.forked import FORKING
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load
 from tests.support.studies import people
@@ -35,6 +36,7 @@ ESTIMATE = "Estimate calls, tokens and time"
 def _no_endpoint(monkeypatch: pytest.MonkeyPatch, data_dir) -> Iterator[None]:
     for name in ("URL", "MODEL", "KEY"):
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
+    monkeypatch.setattr("audit.jobs.processes.subprocess", FORKING)
     yield
     for job in list_jobs(Settings()):
         cancel_job(Settings(), job, force=True)

@@ -35,12 +35,11 @@ from annotation.studies.app_settings import (
     change_judge,
 )
 from annotation.studies.people_tables import ACCOUNTS_TABLE, EVENT_WORDS, LOG_TABLE, accounts_frame, log_frame
-from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from audit.settings import BROWSING, Settings
 from pages._blinded.access import browsing_is_open, current_settings, label_store, now, settings_of_pis, visitor_address
 from pages._blinded.file_widgets import download_button
-from pages._blinded.frame import escaped, explain, study_page
+from pages._blinded.frame import escaped, guarded, study_page
 from pages._blinded.identity import provider_configured
 from pages._shared.rejudge_request import model_text
 from pages._shared.widgets import table
@@ -190,14 +189,6 @@ def log_section(store: LabelStore) -> None:
     download_button(
         "Download CSV", lambda: csv_bytes(log_frame(entries)), "access_log.csv", "text/csv", "log_csv", icon=":material/download:"
     )
-
-
-def guarded(section: Callable[..., None], *arguments: object) -> None:
-    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
-    try:
-        section(*arguments)
-    except AuditError as error:
-        explain(error)
 
 
 # -- The settings that matter to a PI ------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -34,11 +33,10 @@ from annotation.studies.repeated_round import repeat_round
 from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from annotation.studies.verification import verify_study
-from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
-from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
+from pages._blinded.frame import escaped, guarded, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered, remember_study
 from pages._shared.widgets import csv_button, table
@@ -213,14 +211,6 @@ def one_study(store: LabelStore, study: Study) -> None:
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)
-
-
-def guarded(section: Callable[..., None], *arguments: object) -> None:
-    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
-    try:
-        section(*arguments)
-    except AuditError as error:
-        explain(error)
 
 
 # -- The calibration round for the PI ------------------------------------------------------------------------

@@ -40,7 +40,7 @@ MAX_BULLET = 20.0
 # Points: the width and height of an area that may have text of its own, at least
 MIN_BOX = 40.0, 14.0
 # As a share of the page's width
-MIN_SEPARATOR = 0.6
+MIN_UPRIGHT, MIN_SEPARATOR = 36.0, 0.6
 # Parallel lines nearer than this are one; lines that end this near to each other touch
 SNAP, JOIN = 3.0, 5.0
 MIN_COLUMN, MIN_ROW = 7.0, 5.0
@@ -330,8 +330,9 @@ def _ruling(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Ar
 
 
 def separators(rulings: Iterable[Area], width: float) -> list[Area]:
-    """The rules across most of a page of this width."""
-    return [area for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width and area.bottom - area.top <= THIN]
+    """The rules across most of a page of this width, and the upright ones."""
+    wide = (area for area in rulings if area.x1 - area.x0 >= MIN_SEPARATOR * width or area.bottom - area.top >= MIN_UPRIGHT)
+    return [area for area in wide if min(area.x1 - area.x0, area.bottom - area.top) <= THIN]
 
 
 # -- grids -------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFoote
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
 from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
 from audit.pipeline.corpus.extraction.list_columns import lists_in_columns
+from audit.pipeline.corpus.extraction.page_columns import folded
 from audit.pipeline.corpus.extraction.panels import Panel, in_order, panels_of
 from audit.pipeline.corpus.extraction.reading_order import are_rows, in_reading_order
 from audit.pipeline.corpus.extraction.ruled_tables import lines_and_tables
@@ -33,6 +34,7 @@ class View(NamedTuple):
     """The lines of a page in one direction; `turn` is that of `PdfPage`, the part of a line the number of its panel."""
 
     lines: list[Line]
+    width: float
     height: float
     separators: list[Area]
     turn: int
@@ -79,7 +81,7 @@ def page_lines(page: PdfPage) -> PageLines:
 def _view(page: PdfPage) -> View:
     panels = panels_of(page)
     lines = lines_and_tables(page, panels)
-    return View(lines, page.height, separators([*page.rulings, *page.borders], page.width), page.turn, panels)
+    return View(lines, page.width, page.height, separators([*page.rulings, *page.borders], page.width), page.turn, panels)
 
 
 def flow_of(pages: Sequence[PageLines], title: str | None, keep: Keep = lambda stretches: ([], list(stretches))) -> Flow:
@@ -116,6 +118,9 @@ def _part(line: Line) -> int:
 
 
 def _ordered(body: list[Line], view: View, *, is_beside: bool) -> list[Line]:
+    panels = [] if is_beside else folded(body, view.width, view.height)
+    if len(panels) > 1:
+        return [line for panel in panels for line in _ordered(panel, view._replace(width=0.0), is_beside=False)]
     in_rows = is_beside and are_rows(body)
     if in_rows or not any(line.part for line in body):
         return in_reading_order([replace(line, part=0) for line in body] if in_rows else body, view.separators, in_rows=in_rows)

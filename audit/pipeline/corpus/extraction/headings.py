@@ -59,6 +59,8 @@ MIN_TEXT, SMALL_PRINT = 0.2, 7.5
 # A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
 # text below, and by which factor they are nearer to this; and how far below a first line it is, in type sizes
 MIN_HEADINGS, MAX_PLAIN, NO_TITLE_END, SENTENCE_ENDING = 2, 90, re.compile(r"[.,;:!]\s*$"), re.compile(r"[.:?!]\s*$")
+# In type sizes
+OVERLAP = 0.7
 MIN_NEARER, MAX_TITLE_GAP = 1.2, 5.0
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
@@ -106,7 +108,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     candidates = [
         heading
         for heading in _candidates(lines, named, is_tagged=tagging is not None)
-        if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
+        if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines) and not _is_cell(heading, lines)
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     labels = _labels(lines)
@@ -218,7 +220,7 @@ def _own_colors(candidates: list[Heading], lines: list[Line], body: Body) -> Set
             colored[heading.color].append(heading)
     letters = Counter[Color]()
     for line in lines:
-        letters[line.color] += len(line.text)
+        letters[line.color] += len(line.text) if len(line.cells) == 1 else 0
     return {
         color
         for color, own in colored.items()
@@ -246,6 +248,18 @@ def _is_figure(heading: Heading, lines: list[Line]) -> bool:
     around = [*lines[max(0, heading.start - 1) : heading.start], *lines[heading.end : heading.end + 1]]
     alike = [line for line in around if FIGURE.match(line.text) and _style(line) == heading.style and line.page == heading.page]
     return heading.end - heading.start > 1 or bool(alike)
+
+
+def _is_cell(heading: Heading, lines: list[Line]) -> bool:
+    """Whether a line overlaps a row of cells above or below it in height, as a cell does that is centred in it."""
+    around = zip(lines[max(heading.start - 1, 0) :], lines[max(heading.start - 1, 0) + 1 : heading.end + 1], strict=False)
+    return any(
+        (line.page, line.part) == (below.page, below.part)
+        and max(len(line.cells), len(below.cells)) > 1
+        and not (line.table or below.table)
+        and 0 < below.baseline - line.baseline < OVERLAP * below.size
+        for line, below in around
+    )
 
 
 def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:

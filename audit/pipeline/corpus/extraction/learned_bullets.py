@@ -1,4 +1,7 @@
-"""Bullets that a document shows: a sign that begins three lines or more at one indent, whatever its font calls it."""
+"""Bullets that a document shows: a sign that begins three lines or more at one indent, whatever its font calls it; and numbers.
+
+Numbers of steps, in type of their own or large or in circles, need no full stop: 1, 2, 3 below each other beside texts.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.layout import PdfPage, TextRun
@@ -17,6 +21,10 @@ MIN_LINES = 3
 # Points within which lines begin at one indent
 _SAME_INDENT = 2.0
 _SAME_HEIGHT = 0.5
+# In type sizes of a step's number: how far its text is behind it at least, in its own type, and at most
+_STEP_GAP = (0.5, 2.5)
+# Points within which the middles of the numbers of steps are
+_SAME_MIDDLE = 3.0
 # They say how two things compare
 _COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
 _LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Cn", "Ll", "Lu"))
@@ -24,6 +32,7 @@ _LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Cn"
 
 def with_learned(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages, each sign that begins three lines or more at one indent and is not known otherwise written as a bullet."""
+    pages = [replace(page, runs=tuple(_with_numbers(page.runs))) for page in pages]
     begins, inside, first_runs = Counter[str](), Counter[str](), list[set[int]]()
     learned = set[str]()
     for page in pages:
@@ -76,3 +85,41 @@ def may_be_learned(text: str) -> bool:
     if len(text) != 1 or text in bullets.SIGNS or text in bullets.DASHES or text.isdigit() or bullet_of(text):
         return False
     return unicodedata.category(text) in _LEARNED_KINDS and not _COMPARES.search(unicodedata.name(text, ""))
+
+
+# -- the numbers of steps ----------------------------------------------------------------------------------------------
+
+
+def _with_numbers(runs: Sequence[TextRun]) -> Iterator[TextRun]:
+    """The runs, the bare numbers of steps from 1 with a full stop, each at the height of the first line of its text."""
+    digits = sorted((number for number, run in enumerate(runs) if run.text.isdecimal()), key=lambda number: runs[number].baseline)
+    steps: dict[int, TextRun] = {}
+    while len(digits) >= MIN_LINES:
+        middle = _middle(runs[digits[0]])
+        column = [number for number in digits if abs(_middle(runs[number]) - middle) <= _SAME_MIDDLE]
+        digits = [number for number in digits if number not in column]
+        values = [int(runs[number].text) for number in column]
+        # Some figures of a table go up by chance, but not all of a column
+        counts_up = values[0] == 1 and all(value in (1, before + 1) for before, value in pairwise(values))
+        texts = {number: text for number in column if (text := _text_behind(runs[number], runs))}
+        steps |= texts if counts_up and max(values) >= MIN_LINES and 2 * values.count(1) <= len(values) else {}
+    for number, run in enumerate(runs):
+        beside = steps.get(number)
+        yield replace(run, text=f"{run.text}.", baseline=beside.baseline, size=beside.size, space_after=True) if beside else run
+
+
+def _middle(run: TextRun) -> float:
+    return (run.x0 + run.x1) / 2
+
+
+def _text_behind(number: TextRun, runs: Sequence[TextRun]) -> TextRun | None:
+    """The first run of the text beside a number that begins its line; None for a number in a text."""
+    top, bottom = number.baseline - number.size, number.baseline + 0.3 * number.size
+    near = [run for run in runs if run is not number and top < run.baseline < bottom and run.text.strip()]
+    behind = [run for run in near if 0 <= run.x0 - number.x1 <= _STEP_GAP[1] * number.size]
+    if not behind or any(run.x0 < number.x0 and number.x0 - run.x1 < _STEP_GAP[1] * number.size for run in near):
+        return None
+    first = min(behind, key=lambda run: (run.baseline, run.x0))
+    own_type = (first.bold, first.color, first.size) != (number.bold, number.color, number.size)
+    is_apart = own_type or first.x0 - number.x1 >= _STEP_GAP[0] * number.size
+    return first if is_apart and first.text[:1].isupper() else None

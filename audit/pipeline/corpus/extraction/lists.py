@@ -18,7 +18,7 @@ PARAGRAPH_GAP = 1.25
 # A lead that ends no sentence may be farther above its list by this factor, and so may a second paragraph of an item
 LIST_GAP = 2.2
 MARK = re.compile(
-    rf"(?P<bullet>{bullets.ONE_OF})\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)]|\(?[a-h][.)])\s+(?=\S)"
+    rf"(?P<bullet>{bullets.ONE_OF}(?:\s+[{re.escape(bullets.DASHES)}])?)\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)]|\(?[a-h][.)])\s+(?=\S)"
     rf"|(?P<sign>[{bullets.MEANT}])(?=\w)|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
 )
 HYPHENATED = re.compile(r"(?<![^\W\d])([^\W\d]++)-$")
@@ -214,12 +214,12 @@ def _prefix(mark: re.Match[str]) -> str:
     if mark["box"]:
         # Ticked or not, it is what the item says
         return f"{ITEM_MARK}{mark['box']} "
-    sign = mark["bullet"] or mark["sign"]
+    sign = (mark["bullet"] or mark["sign"])[0]
     return f"{ITEM_MARK}{sign} " if sign in bullets.MEANT else ITEM_MARK
 
 
 def _kind(mark: re.Match[str]) -> str:
-    return "number" if mark["number"] else "box" if mark["box"] else mark[0][0]
+    return "number" if mark["number"] else "box" if mark["box"] else "".join(mark[0].split())
 
 
 def _is_outside(line: Line, kind: str, before: Line, levels: Sequence[_Depth]) -> bool:

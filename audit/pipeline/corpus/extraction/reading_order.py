@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.layout import NO_TAG, Area, Line, TextCell
+from audit.pipeline.corpus.extraction.page_columns import are_cells, beside_rule, headed_columns
 from audit.text.statements import CELL_SEPARATOR
 
 Band = tuple[list[Line], list[list[Line]] | None]
@@ -43,7 +44,7 @@ LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}}
 def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_rows: bool = False) -> list[Line]:
     """The lines of a page column by column; pieces side by side within a column become one line of several cells.
 
-    separators  rules across most of the page, which end the columns above them
+    separators  rules across most of the page, which end the columns above them, and upright ones, which part columns
     in_rows     the page has no columns
     """
     if not lines:
@@ -58,10 +59,18 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_r
         if columns is None:
             pending += band
             continue
-        ordered += _merge_rows(pending)
+        ordered += _in_rows(pending, separators)
         pending = []
         ordered += [line for column in columns for line in in_reading_order(column, separators)]
-    return [*ordered, *_merge_rows(pending)]
+    return [*ordered, *_in_rows(pending, separators)]
+
+
+def _in_rows(band: list[Line], separators: Sequence[Area]) -> list[Line]:
+    """The lines of a band without columns, or with those that only an upright rule shows."""
+    if parted := beside_rule(band, separators):
+        above, sides, below = parted
+        return [line for part in (above, *sides, below) for line in in_reading_order(part, separators)]
+    return list(_merge_rows(band))
 
 
 def are_rows(lines: Sequence[Line]) -> bool:
@@ -77,7 +86,7 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
         yield lines, None
         return
     ends = _ends_of_columns(lines, gutter, separators)
-    heights = sorted(rule.top for rule in separators)
+    heights = sorted(rule.top for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
     for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
         band = [line for row in group for line in row]
@@ -94,9 +103,8 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
 
 def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
     """The heights at which rules end both columns: across the gutter, or in one column where the other pauses as well."""
-    return sorted(
-        rule.top for rule in separators if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top)
-    )
+    level = (rule for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
+    return sorted(rule.top for rule in level if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top))
 
 
 def _beside(lines: list[Line], gutter: float, rule: Area) -> list[Line]:
@@ -144,6 +152,10 @@ def _gutter(lines: list[Line], left: float, right: float) -> float | None:
 def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] | None:
     """The columns of a band: two, one of text and the other of text or tables; or more, beside a narrow one for instance."""
     if _are_lists(band, gutter):
+        return None
+    if headed := headed_columns(band):
+        return headed
+    if are_cells(band):
         return None
     sides = _sides(band, gutter)
     rows = [list(_merge_rows(side)) for side in sides]
@@ -231,7 +243,7 @@ def _fills_column(lines: list[Line], page_width: float) -> bool:
 
 
 def _merge_rows(band: list[Line]) -> Iterator[Line]:
-    rows = list(_rows(band))
+    rows = _whole_lines(list(_rows(band)))
     start = 0
     while start < len(rows):
         beside = lists_beside(rows, start)
@@ -242,6 +254,28 @@ def _merge_rows(band: list[Line]) -> Iterator[Line]:
         else:
             yield from _merge_row(rows[start])
             start += 1
+
+
+def _whole_lines(rows: list[Row]) -> list[Row]:
+    """The rows; the parts of a line with gaps that lines around it go through, as justified text leaves them, are one."""
+    around = zip([[], *rows], rows, [*rows[1:], []], strict=False)
+    return [[_whole(row)] if _is_gap_in_text(above, row, below) else row for above, row, below in around]
+
+
+def _is_gap_in_text(above: Row, row: Row, below: Row) -> bool:
+    if len(row) < 2 or LABEL.fullmatch(row[0].text) or _items(row[1:]) or len({line.size for line in row}) > 1:
+        return False
+    if max(len(above), len(below)) > 1 or any(line.table for line in (*above, *row, *below)):
+        return False
+    near = [line for line in (*above, *below) if abs(line.baseline - row[0].baseline) <= TEXT_PITCH * row[0].size]
+    through = [line for line in near if line.x0 < row[0].x1 and row[-1].x0 < line.x1]
+    # The last line of a paragraph may end before the gap
+    return len(through) > 1 or any(abs(line.x1 - row[-1].x1) < 1 for line in through)
+
+
+def _whole(row: Row) -> Line:
+    cell = TextCell(" ".join(line.text for line in row), row[0].x0, row[-1].x1)
+    return replace(row[0], cells=(cell,), bold=all(line.bold for line in row))
 
 
 def _merge_row(lines: list[Line]) -> Iterator[Line]:
@@ -258,7 +292,9 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
     first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)
     tag = first.tag if {line.tag.kind for line in lines} == {"head"} else NO_TAG
-    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), part=first.part, tag=tag)
+    colors = {line.color for line in lines}
+    color = first.color if len(colors) == 1 else ()
+    yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), color=color, part=first.part, tag=tag)
 
 
 def _join_label(cells: tuple[TextCell, ...]) -> tuple[TextCell, ...]:
@@ -303,9 +339,12 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
     starts = _column_starts(rows[first : first + MAX_FIRST_ROWS])
     end = first
     while end < len(rows) and _is_part(rows[end], starts, rows[end - 1] if end > first else None):
+        if end > first and _begins_labelled(rows[end], rows[first:end], starts):
+            break
         end += 1
-    labels = [line for row in rows[start:end] for line in row if _is_label(line, starts)]
-    heads = [line for row in rows[start:first] for line in row if not _is_label(line, starts)]
+    above = [row for row in rows[start:first] if _are_own_heads(row, starts)]
+    labels = [line for row in rows[start:end] for line in row if row not in above and _is_label(line, starts)]
+    heads = [line for row in rows[start:first] for line in row if row in above or not _is_label(line, starts)]
     if end == first or len(starts) + bool(labels) < 2 or not _are_heads(heads, rows[start:first], starts, rows[first]):
         return None
     columns = [_lines_of(column, rows[first:end], heads, labels, starts) for column in range(len(starts))]
@@ -330,6 +369,12 @@ def _column_of(line: Line, starts: list[float]) -> int:
     return sum(line.x0 >= start - HEAD_INDENT * line.size for start in starts[1:])
 
 
+def _are_own_heads(row: Row, starts: list[float]) -> bool:
+    """Whether a row has one line for each of several columns, where it begins: its head, however short."""
+    near = [abs(line.x0 - start) <= HEAD_INDENT * line.size for line, start in zip(row, starts, strict=False)]
+    return len(row) == len(starts) > 1 and all(near)
+
+
 def _is_label(line: Line, starts: list[float]) -> bool:
     beside = line.x1 < starts[0] - 1 and not line.table and not _items([line])
     return beside and len(line.text) <= MAX_LABEL and sum(map(str.isalpha, line.text)) > 2
@@ -352,6 +397,13 @@ def _is_part(row: Row, starts: list[float], before: Row | None) -> bool:
     return step <= ITEM_PITCH * size and (not follows or continues)
 
 
+def _begins_labelled(row: Row, above: list[Row], starts: list[float]) -> bool:
+    """Whether a row has a label and an item beside it, and there is a label above that it does not go on with."""
+    labels = [line for other in above for line in other if _is_label(line, starts)]
+    own = [line for line in row if _is_label(line, starts)]
+    return bool(own and labels and _items(row)) and own[0].baseline - labels[-1].baseline > TEXT_PITCH * own[0].size
+
+
 def _leaves_column(line: Line, starts: list[float]) -> bool:
     column = _column_of(line, starts)
     beyond = column + 1 < len(starts) and line.x1 > starts[column + 1] + 2
@@ -370,15 +422,22 @@ def _are_heads(heads: list[Line], rows: list[Row], starts: list[float], items: R
     )
     rows_of_heads = [row for row in [*rows, items] if row]
     steps = [below[0].baseline - above[0].baseline for above, below in pairwise(rows_of_heads)]
+    # A title below them would be the lists' own
+    falling = all(one.size >= other.size for one in heads for other in heads if one.baseline < other.baseline)
     plain = len(starts) > 1 or all(line.size <= MAX_HEAD_SIZE * item.size for line in heads for item in _items(items))
     return (
-        plain and short and inside and len(columns) == len(starts) and all(step <= HEAD_PITCH * heads[0].size for step in steps)
+        falling
+        and plain
+        and short
+        and inside
+        and len(columns) == len(starts)
+        and all(step <= HEAD_PITCH * heads[0].size for step in steps)
     )
 
 
 def _overlaps(line: Line, starts: list[float]) -> bool:
     column = _column_of(line, starts)
-    return line.x1 > starts[column] and (
+    return line.x1 > starts[column] - HEAD_INDENT * line.size * (len(starts) > 1) and (
         column + 1 == len(starts) or (line.x0 < starts[column + 1] and line.x1 < starts[column + 1] + 2)
     )
 

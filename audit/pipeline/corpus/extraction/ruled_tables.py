@@ -17,6 +17,8 @@ from audit.pipeline.corpus.extraction.row_rules import banded_tables
 from audit.pipeline.corpus.extraction.table_columns import is_figure
 from audit.pipeline.corpus.extraction.tagged_tables import tagged_grids
 
+# So many lines of two cells that are alone in their table show that it is none
+MIN_LONG = 10
 # A cell with more lines is a column of the page, and its headings are the page's
 MAX_CELL_LINES = 30
 # Points: a side of cells that have drawings in them, and how far a word reaches on both sides of what it goes through
@@ -142,7 +144,7 @@ def _is_upright(line: Area) -> bool:
 def _is_under_text(line: Area, runs: Iterable[TextRun]) -> bool:
     """Whether words go through an upright line: it is part of a drawing behind them, and divides no cells."""
     return _is_upright(line) and any(
-        run.x0 + WITHIN < line.x0 < run.x1 - WITHIN and line.top < _middle(run) < line.bottom for run in runs
+        run.x0 + WITHIN < line.x0 < run.x1 - WITHIN and line.top < run.middle < line.bottom for run in runs
     )
 
 
@@ -157,15 +159,11 @@ def _open_ends(lines: Sequence[Area]) -> Iterator[Area]:
 
 def _is_in(box: Box, run: TextRun) -> bool:
     # Above the baseline: the letters stand on it, and a rule may touch it
-    return box.contains((run.x0 + run.x1) / 2, _middle(run))
+    return box.contains((run.x0 + run.x1) / 2, run.middle)
 
 
 def _size(box: Box) -> float:
     return (box.x1 - box.x0) * (box.bottom - box.top)
-
-
-def _middle(run: TextRun) -> float:
-    return run.baseline - 0.3 * run.size
 
 
 def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
@@ -173,9 +171,10 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
 
     Empty where the grid is a frame, a table of contents, or has a column of the page in a cell.
     """
+    grid = _with_parted_heads(grid, runs, page)
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
-        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, _middle(run))
+        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, run.middle)
         if cell is None:
             return []
         runs_of[cell].append(run)
@@ -186,6 +185,25 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     if not _is_table(rows) or (_is_mosaic(grid) and _are_panels(rows)):
         return []
     return _with_title(rows, grid.box, page)
+
+
+def _with_parted_heads(grid: Grid, runs: list[TextRun], page: int) -> Grid:
+    """The grid; where words of a first cell over several columns keep to these, each column has its own: a shade has no lines."""
+    first, *others = grid.rows
+    places = range(len(first))
+    columns = [next((row[n] for row in others if row[n] is not None and row.count(row[n]) == 1), None) for n in places]
+    heads = list(first)
+    for cell in {*first} - {None}:
+        over = [number for number in places if cell is not None and first[number] == cell]
+        pieces = lines_of([run for run in runs if len(over) > 1 and cell is not None and _is_in(cell, run)], page)
+        own = [
+            [n for n in over if (box := columns[n]) and box.x0 - SNAP < piece.x0 and piece.x1 < box.x1 + SNAP] for piece in pieces
+        ]
+        if all(own) and len({n for numbers in own for n in numbers}) > 1:
+            for number in over:
+                box = columns[number]
+                heads[number] = cell._replace(x0=box.x0, x1=box.x1) if box and cell else None
+    return Grid(grid.box, (tuple(heads), *others))
 
 
 def _divides_sentences(runs_of: dict[Box, list[TextRun]]) -> bool:
@@ -298,7 +316,9 @@ def _line_by_line(row: Row) -> Iterator[Row]:
 def _is_table(rows: tuple[Row, ...]) -> bool:
     full = [row for row in rows if len(set(filter(None, row))) > 1]
     longest = max((len({line.baseline for line in cell}) for row in rows for cell in row), default=0)
-    return bool(full) and longest <= MAX_CELL_LINES and not _is_contents(full)
+    # A single row of long cells is panels beside each other
+    lengths = sorted(len({line.baseline for line in cell}) for cell in set(full[0])) if len(full) == len(rows) == 1 else [0, 0]
+    return bool(full) and longest <= MAX_CELL_LINES and lengths[-2] < MIN_LONG and not _is_contents(full)
 
 
 def _is_mosaic(grid: Grid) -> bool:

@@ -30,6 +30,7 @@ MAX_HEAD, MAX_LABEL = 120, 80
 ADVICE_WORDS, HEAD_WORDS = 3, 3
 # With one in front, a row would be read as an item
 BULLETS = set(bullets.SIGNS).difference(bullets.MEANT)
+TEXT_END = re.compile(r"[.,;]$")
 LEAD_IN_SENTENCES = re.compile(r"[.!?]\s+\S[^.!?]*:$")
 
 
@@ -200,7 +201,14 @@ def _head_rows(rows: Sequence[Row], wording: Wording, *, is_repeated: bool) -> i
         return 2
     if tagged := _tagged_heads(rows):
         return tagged
-    return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording))
+    return int(is_repeated or _has_head(rows) or _is_of_another_kind(rows, wording) or _is_above_lists(rows, wording))
+
+
+def _is_above_lists(rows: Sequence[Row], wording: Wording) -> bool:
+    """Whether a row of titles ("Minor", "Severe") is above cells that are all lists or texts of several paragraphs."""
+    titles, below = [cell for cell in rows[0] if cell], [cell for row in rows[1:] for cell in row[1:] if cell]
+    short = all(len(cell) == 1 and not _has_mark(cell) and not TEXT_END.search(cell[-1].text) for cell in titles)
+    return len(titles) > 1 and bool(below) and short and _is_short_row(rows[0]) and all(_is_list(cell, wording) for cell in below)
 
 
 def _tagged_heads(rows: Sequence[Row]) -> int:
@@ -260,7 +268,13 @@ def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wordi
         yield from _texts_of(label, wording)
         label = None
     lead = [Part("", list(label[0]))] if label is not None else []
-    if _are_columns(rows, head, wording):
+    is_titled = not any(head.texts) and _is_above_lists(rows, wording)
+    if is_titled:
+        titles, head, rows = rows[0], Head(texts_of_row(rows[0], wording)), rows[1:]
+        is_titled = any(row[0] and len(joined_text(row[0], wording)) > MAX_LABEL for row in rows)
+        if not is_titled:
+            yield Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of([titles]))
+    if is_titled or _are_columns(rows, head, wording):
         rows = [_once(row, head)[0] for row in rows]
         if lead and not any(head.texts) and all(_leads_itself(parts) for parts in _columns(rows, wording)):
             yield block_of(lead, wording)
