@@ -34,8 +34,8 @@ LEAVES_OUT = (
     "interval {absence_span})."
 )
 FOUND = (
-    "Of what it should answer ({asked}: {questions} of its {organ}, and general ones) **{stated}** are stated, **{perhaps}** are "
-    "perhaps there, and **{not_found}** were not found. "
+    "Of what it should answer ({asked}: {questions} of its {organ}, and general ones): **{stated}** stated, **{perhaps}** "
+    "perhaps there, **{not_found}** not found. "
 )
 NOTHING_ASKED = "It was asked nothing that it should answer."
 DISAGREES = (

@@ -153,5 +153,5 @@ def test_the_page_says_where_the_judge_s_error_rates_are_from(tmp_path, data_dir
     (folder / "further_verdicts.jsonl").write_text("\n".join(map(json.dumps, verdicts)) + "\n", "utf-8")
     load(folder, data_dir)
     words = words_on(open_page("start"))
-    assert "is from 3 pairs in which a second judge sees two answers too, as if the two made errors independently" in words
+    assert "(from 3 pairs that a second judge read too, if the two err independently), and misses 15 %" in words
     assert set(FROM) == {RATED, SECOND, REPEATS, ASSUMED}

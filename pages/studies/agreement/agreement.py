@@ -309,8 +309,10 @@ def differing_items(shown: ShownStudy) -> None:
     codes = np.stack([ratings.labels[rater] for rater in ratings.annotators])
     differ = np.where(codes == MISSING, codes.max(axis=0), codes).min(axis=0) < codes.max(axis=0)
     chosen = np.flatnonzero(differ if shown.opened else differ & standard.adjudicated)
-    hidden = "" if shown.opened else ", as far as they are decided: open ones are shown when every dispute is decided"
-    st.markdown(f"On **{len(chosen):,}** items annotators gave different labels{hidden}. Click a row to read the item.")
+    of = "items with different labels of annotators" + (
+        "" if shown.opened else " and a decision; the others come when all have one"
+    )
+    st.markdown(f"**{len(chosen):,}** {of}.{' Click a row to read the item.' if len(chosen) else ''}")
     if not len(chosen):
         return
     questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}

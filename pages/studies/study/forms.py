@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,6 +60,7 @@ DRAWS: dict[Scheme, tuple[Callable[..., DrawnSample], Callable[..., DrawnSample]
     HEAD_TO_HEAD: (lambda _, run, plan, study_id: draw_head_to_head(run, plan, study_id), draw_head_to_head_study),
 }
 SUCCESS, NAMES_READ = "success message for the next run of the page", "plan whose items with names were shown"
+NAMES_LEFT = "Items hold a word that is in an institution's name too, and may be an ordinary one; with their number: "
 READ_FIRST = (
     "Nothing was created yet. Where a word tells whose answer it is, list it under *Also mask these names*; where none does, "
     "choose *Draw sample and create study* again."
@@ -188,8 +190,11 @@ def _names_to_read(drawn: DrawnSample, plan: Plan) -> bool:
 
 
 def _items_with_names(drawn: DrawnSample) -> None:
-    (st.warning if drawn.names_left else st.caption)(escaped(drawn.names_left_text()))
-    if drawn.names_left:
+    if not drawn.names_left:
+        st.caption(escaped(drawn.names_left_text()))
+    else:
+        found = Counter(word for words in drawn.names_left.values() for word in words).most_common()
+        st.warning(escaped(NAMES_LEFT + ", ".join(f"{word} ({n})" for word, n in found)))
         with st.expander("Read these items"):
             for item in drawn.items:
                 if words := drawn.names_left.get(item.item_id):
