@@ -208,6 +208,7 @@ def stores_begin_as_copies() -> Iterator[None]:
     """Those of labels and of releases that this process makes; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("annotation.label_store.engine._create", label_stores.create_or_copy)
+        patch.setattr("annotation.label_store.engine._sqlalchemy_engine", label_stores.sharing_statements)
         patch.setattr("audit.store.load.create_store", loading.create_or_copy)
         yield
 
