@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import gettext
 import json
 import os
 import pkgutil
@@ -150,6 +151,7 @@ def import_everything() -> None:
     from audit.text.quantity import find_quantities
 
     find_quantities("2 mg")  # compiles the patterns of all units
+    gettext.find = cache(gettext.find)  # as in tests/conftest.py
     found = manifest_scanner.scan_component_manifests()  # reads what is installed: half of what a server computes to start
     manifest_scanner.scan_component_manifests = lambda *_, **__: list(found)
 
