@@ -157,7 +157,7 @@ MORE = "more|older|longer|higher|greater|over|above|later|up"
 LESS = "less|fewer|younger|shorter|lower|under|below|sooner|earlier"
 AFTER = rf"(?:(?P<or_more>\+|,?\s(?:or|and)\s(?:{MORE})\b)|(?P<or_less>,?\s(?:or|and)\s(?:{LESS})\b))?"
 A_TIME = rf"(?:an?|each|every)\s(?P<time>{TIME})\b"
-A_DAY = rf"(?:\sof\s[a-z]+)?\s{A_TIME.replace('?P<time>', '?:')}|\s(?:{any_of(ADVERBS)})\b"
+A_DAY = rf"(?:\sof\s[a-z]+)?\s(?:{A_TIME.replace('?P<time>', '?:')}|(?:{any_of(ADVERBS)})\b)"
 PER = rf"(?P<per>(?:\s?(?:/|\bper\b)\s?(?:{UNIT})|{A_DAY}){{0,2}})"
 # One of the units of `per`
 DIVISOR = re.compile(rf"(?:/|\bper\b)\s?(?P<unit>{UNIT})|\b{A_TIME}|\b(?P<adverb>{any_of(ADVERBS)})\b")

@@ -137,6 +137,12 @@ def test_what_is_open_or_no_amount_is_not_read(text):
     assert find_quantities(text) == ()
 
 
+def test_a_rate_is_the_same_daily_and_a_day():
+    (daily,), (a_day,) = map(find_quantities, ("80 grams of protein daily", "80 g of protein a day"))
+    assert daily.dimension == "mass/duration"
+    assert daily.agrees(a_day)
+
+
 def test_a_path_of_headings_sets_no_bound():
     (day,), (pounds,) = map(find_quantities, ("Preparing > One day before", "Loads > 10 pounds"))
     assert (day.text, day.bound, pounds.bound) == ("One day", "", "at least")
