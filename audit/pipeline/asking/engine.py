@@ -119,6 +119,12 @@ class RunHandbooks:
             return len(self.books)
         return sum(book.vectors_file(self.encoder, self.folder).is_file() for book in self.books)
 
+    def encode(self) -> None:
+        """Let the sentence model read every handbook that it has not read."""
+        if self.encoder and self.folder:
+            for book in self.books:
+                book.with_encoder(self.encoder, self.folder)
+
     def _use_vectors(self, step: Step) -> None:
         if self.encoder and self.folder and not self.by_model and self.encoded == len(self.books):
             by_model = {}

@@ -98,8 +98,7 @@ JUDGE_HIDDEN = (
 )
 MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
 REFRESH_S = 5
-DIGITS = 3
-"""Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
+DIGITS = 3  # of a coefficient: an interval of kappa is often only a few hundredths wide
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
 ABOUT = {"label": "Label", "significance": "Significance, where all chose one"}
 
@@ -309,18 +308,17 @@ def differing_items(shown: ShownStudy) -> None:
     codes = np.stack([ratings.labels[rater] for rater in ratings.annotators])
     differ = np.where(codes == MISSING, codes.max(axis=0), codes).min(axis=0) < codes.max(axis=0)
     chosen = np.flatnonzero(differ if shown.opened else differ & standard.adjudicated)
-    of = "items with different labels of annotators" + (
-        "" if shown.opened else " and a decision; the others come when all have one"
-    )
-    st.markdown(f"**{len(chosen):,}** {of}.{' Click a row to read the item.' if len(chosen) else ''}")
+    decided = "" if shown.opened else " and a decision (the others come when all have one)"
+    click = " Click a row to read the item." if len(chosen) else ""
+    st.markdown(f"Items with different labels of annotators{decided}: **{len(chosen):,}**.{click}")
     if not len(chosen):
         return
     questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}
     words = [*map(LABEL.display, ratings.scheme.words), "-"]  # MISSING is the last
     given = {rater: [words[code] for code in ratings.labels[rater][chosen]] for rater in ratings.annotators}
     gold = [words[code] for code in standard.codes[chosen]]
-    items = ratings.items[chosen]
-    frame = pd.DataFrame({"item": items, "question": [questions[item] for item in items], **given, GOLD: gold})
+    asked = [questions[item] for item in ratings.items[chosen]]
+    frame = pd.DataFrame({"item": ratings.items[chosen], "question": asked, **given, GOLD: gold})
     headings = {"question": "Question", **{rater: capitalised(shown.name(rater)) for rater in given}, GOLD: "Decided"}
     if (picked := clicked_row(frame, "differing", headings, rows=8)) is not None:
         show_items(shown, [str(picked["item"])])
