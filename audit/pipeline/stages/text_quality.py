@@ -15,8 +15,6 @@ from audit.pipeline.stages.context import RunContext
 from audit.text.documents import Document, read_document
 from audit.text.language import language_name
 
-NO_STEMS = "{} ({}): the search knows no endings of words of this language, so it finds a word only as a question has it."
-
 
 @dataclass(frozen=True)
 class TextQuality:
@@ -28,9 +26,7 @@ class TextQuality:
 
 def text_quality(context: RunContext) -> TextQuality:
     """The quality of the handbooks that were not left out; the report on those from files is kept next to their documents."""
-    qualities: list[Quality] = []
-    sketches: list[Sketch] = []
-    notes: list[str] = []
+    qualities, sketches, notes = list[Quality](), list[Sketch](), list[str]()
     asked = asked_in(str(question["question"]) for question in context.questions())
     for source in context.present:
         # A stage before this one may have stopped the run
@@ -46,7 +42,7 @@ def text_quality(context: RunContext) -> TextQuality:
     notes += filter(None, [checks_sentence(qualities)])
     for code in sorted({one.language for one in qualities if one.language and not stemmer_of(one.language)}):
         books = some_of([one.handbook_id for one in qualities if one.language == code])
-        notes.append(NO_STEMS.format(language_name(code), books))
+        notes.append(f"{language_name(code)} ({books}): the search knows no endings of its words; it finds them only as written.")
     notes += [duplicate.sentence for duplicate in duplicates(sketches)]
     return TextQuality(tuple(qualities), tuple(notes))
 
