@@ -23,7 +23,7 @@ from tests.support.tiny import release_from
 
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# For each of seventy commands argparse looks for translations of its words: most of the time that reading a command line takes.
+# For each of seventy commands argparse looks for translations: most of the time that reading a command line takes.
 gettext.find = cache(gettext.find)
 
 SLOW = (

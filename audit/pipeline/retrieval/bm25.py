@@ -43,7 +43,7 @@ def stemmed_words(text: str, language: str | None = None) -> Iterator[tuple[str,
     stemmer = stemmer_of(language)
     for word in search_words(plain_text(text)):
         if stemmer != ENGLISH or word not in STOP_WORDS:
-            yield _stem(word, stemmer), word
+            yield _stem(word, stemmer) if stemmer else word, word
 
 
 @cache
@@ -55,11 +55,8 @@ def stemmer_of(language: str | None) -> str:
 
 @lru_cache(maxsize=65536)
 def _stem(word: str, stemmer: str) -> str:
-    if not stemmer:
-        return word
     # A stemmer keeps the word it works on, so each call makes its own: threads must not share one.
-    stem: str = _stemmer(stemmer)().stemWord(word)
-    return stem
+    return str(_stemmer(stemmer)().stemWord(word))
 
 
 @cache

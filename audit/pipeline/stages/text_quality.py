@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from audit.formatting import some_of
@@ -26,9 +26,7 @@ class TextQuality:
 
 def text_quality(context: RunContext) -> TextQuality:
     """The quality of the handbooks that were not left out; the report on those from files is kept next to their documents."""
-    qualities: list[Quality] = []
-    sketches: list[Sketch] = []
-    notes: list[str] = []
+    qualities, sketches, notes = list[Quality](), list[Sketch](), list[str]()
     asked = asked_in(str(question["question"]) for question in context.questions())
     for source in context.present:
         # A stage before this one may have stopped the run
@@ -42,18 +40,11 @@ def text_quality(context: RunContext) -> TextQuality:
     notes += [f"{quality.handbook_id}: {quality.corrected}" for quality in qualities if quality.corrected]
     notes += shared_titles(qualities)
     notes += filter(None, [checks_sentence(qualities)])
-    notes += _without_stems(qualities)
+    for code in sorted({one.language for one in qualities if one.language and not stemmer_of(one.language)}):
+        books = some_of([one.handbook_id for one in qualities if one.language == code])
+        notes.append(f"{language_name(code)} ({books}): the search knows no endings of its words; it finds them only as written.")
     notes += [duplicate.sentence for duplicate in duplicates(sketches)]
     return TextQuality(tuple(qualities), tuple(notes))
-
-
-def _without_stems(qualities: Sequence[Quality]) -> Iterator[str]:
-    for code in sorted({quality.language for quality in qualities if quality.language and not stemmer_of(quality.language)}):
-        books = [quality.handbook_id for quality in qualities if quality.language == code]
-        yield (
-            f"{language_name(code)} ({some_of(books)}): the search does not know how words of this language change their "
-            "endings, so it finds a word only in the form in which a question has it."
-        )
 
 
 def _notes(document: Document, quality: Quality, context: RunContext, asked: str | None) -> Iterator[str]:

@@ -88,19 +88,17 @@ def test_the_probe_accepts_it(endpoint):
 
 
 def test_it_answers_checks_absence_and_judges_with_structured_output(endpoint, tmp_path: Path):
-    questions = [GroundedQuestion(QUESTION, handbook(center), {"mode": "full_document"}) for center in TEXTS]
+    questions = [GroundedQuestion(QUESTION, handbook("alder"), {"mode": "full_document"})]
     writing = answer_task(replace(load_answer_prompt(), max_tokens=MAX_TOKENS), SMALL_MODEL, lambda: questions, context=4_000)
     with Journal(tmp_path / "answers.journal", writing.plan()) as journal:
         for call, reply in asked(writing, endpoint, journal):
             assert_obeys(call, reply)
-        records = list(model_answers(writing, journal.latest))
-    assert [record["usage"]["model"] for record in records] == [SMALL_MODEL] * 2
+        (written,) = model_answers(writing, journal.latest)
+    assert written["usage"]["model"] == SMALL_MODEL
 
-    # Where its text has reached the limit, the handbook's sentence is judged: two answers are needed for a pair
-    answers = {
-        document.handbook_id: AnswerToJudge(record["answer"] or document.sections[0].text, record["absent"], None)
-        for document, record in zip(map(handbook, TEXTS), records, strict=True)
-    }
+    # The other answer of the pair is its handbook's sentence, and so is this one where the model's has reached the limit
+    of_model = AnswerToJudge(written["answer"] or TEXTS["alder"], written["absent"], None)
+    answers = {"heart_alder_post": of_model, "heart_birch_post": AnswerToJudge(TEXTS["birch"], False, None)}
     item = QuestionToJudge({"question_id": "q1", "question": QUESTION.text, "organ": "heart"}, answers, (tuple(answers),))
     corpus = Corpus({"run_id": "small"}, tuple(vars(handbook(center)) for center in TEXTS), lambda: iter([item]))
     prompts = {name: replace(prompt, max_tokens=MAX_TOKENS) for name, prompt in load_prompts().items()}

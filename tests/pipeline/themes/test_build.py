@@ -140,13 +140,10 @@ def test_no_phrase_at_all_is_said() -> None:
 
 BUILD = """
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from audit.pipeline.themes.build import build_taxonomy
 from audit.pipeline.embedding.encoders import words_encoder
-from audit.release.taxonomy import by_plain_phrase
-from audit.release.taxonomy import write_taxonomy
+from audit.release.taxonomy import by_plain_phrase, write_taxonomy
 from benchmarks.theme_phrases import draw_phrases
 phrases = draw_phrases(600, 60, seed=2).phrases
 taxonomy, points = build_taxonomy(dict.fromkeys(phrases, 1), words_encoder(list(by_plain_phrase(phrases))))
@@ -182,13 +179,11 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Build]:
     One after the other: on a new machine the first compiles numba's functions for half a minute, and keeps them for the second.
     """
     root, folders = Path(__file__).resolve().parents[3], [tmp_path_factory.mktemp(name) for name in ("one", "two")]
-    commands = [
-        [sys.executable, "-c", before + BUILD, str(folder / "themes.json")]
+    printed = [
+        subprocess.check_output([sys.executable, "-c", before + BUILD, folder / "themes.json"], cwd=root, text=True, timeout=600)
         for folder, before in zip(folders, ("", AT_WORK), strict=True)
     ]
-    runs = [subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True, timeout=600) for command in commands]
-    first, second = (Build(folder, run.stdout.splitlines()) for folder, run in zip(folders, runs, strict=True))
-    return first, second
+    return Build(folders[0], printed[0].splitlines()), Build(folders[1], printed[1].splitlines())
 
 
 def test_hdbscan_can_be_chosen(builds: tuple[Build, Build]) -> None:
@@ -198,9 +193,7 @@ def test_hdbscan_can_be_chosen(builds: tuple[Build, Build]) -> None:
     assert set().union(*letters) == {"a", "b", "c"}
 
 
-def test_another_process_gives_the_same_bytes_even_where_numba_is_at_work_already_with_other_threads(
-    builds: tuple[Build, Build],
-) -> None:
+def test_another_process_gives_the_same_bytes_even_where_numba_works_with_other_threads(builds: tuple[Build, Build]) -> None:
     """As in `audit run`: looking up by words has imported numba before themes are built."""
     one, two = builds
     assert one.printed[-1].startswith("umap ")
