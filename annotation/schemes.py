@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from audit.vocabulary import (
-    DISAGREEING,
-    LABEL_SPELLINGS,
-    LABELS,
-    PREFERENCE_SPELLINGS,
-    SIDES,
-    Label,
-    Preference,
-)
+from audit.vocabulary import DISAGREEING, LABEL_SPELLINGS, LABELS, PREFERENCE_SPELLINGS, SIDES, Label, Preference
 
 
 @dataclass(frozen=True)

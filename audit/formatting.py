@@ -49,7 +49,7 @@ def unbroken(text: str) -> str:
 
 def rounded(value: SupportsFloat, digits: int) -> Decimal | float:
     """The number rounded in decimal digits, halves away from zero; NaN and infinity unchanged."""
-    if isinstance(value, Integral):
+    if not isinstance(value, float) and isinstance(value, Integral):
         return Decimal(int(value))
     number = float(value)
     if not math.isfinite(number):

@@ -102,6 +102,7 @@ class Found(StrEnum):
 
     STATED: a passage is so near to the question that it mostly answers it. PERHAPS: the nearest passages may answer it, a
     reader has to see. NOT_FOUND: none is near, which is no proof that the handbook is silent.
+    In *Ask*, what only one of two searches calls stated or not found is PERHAPS.
     """
 
     STATED = "stated"

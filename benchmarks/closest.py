@@ -94,8 +94,13 @@ def main() -> None:
         print(f"{way}, rule: stated = {stated:.3f}, perhaps = {perhaps:.3f}\n", flush=True)
         held = [one for one in results if one.half == HELD]
         if way in MEASURED:
-            print(f"[{way}]", *(f"{name} = {count}" for name, count in errors(held, found.thresholds(way)).items()), sep="\n")
+            print_errors(way, held, states := [found.thresholds(way).found(one.score) for one in held])
             rows += [{"way": way, **row} for row in curve(held, found.thresholds(way))]
+        if way == found.MINILM:
+            by_words = [one for one in ask(found.WORDS) if one.half == HELD]
+            other = [found.thresholds(found.WORDS).found(one.score) for one in by_words]
+            same = [one.passages[0] == two.passages[0] for one, two in zip(held, by_words, strict=True)]
+            print_errors(found.BOTH, held, list(map(found.agreed, states, other, same)))
         if arguments.list:
             print_list(results)
     if arguments.curve:
@@ -247,10 +252,10 @@ def curve(results: Sequence[Asked], thresholds: found.Thresholds | None = None) 
         }
 
 
-def errors(results: Sequence[Asked], thresholds: found.Thresholds) -> dict[str, int]:
-    """The counts of found.toml."""
-    states = [(thresholds.found(one.score), one) for one in results]
-    return {
+def print_errors(way: str, results: Sequence[Asked], of_results: Sequence[Found]) -> None:
+    """The counts of found.toml, of results with these states."""
+    states = list(zip(of_results, results, strict=True))
+    counts = {
         "missed": sum(one.answered and state is Found.NOT_FOUND for state, one in states),
         "answered": sum(one.answered for one in results),
         "found": sum(not one.answered and state is not Found.NOT_FOUND for state, one in states),
@@ -258,6 +263,7 @@ def errors(results: Sequence[Asked], thresholds: found.Thresholds) -> dict[str, 
         "stated_right": sum(state is Found.STATED and one.held >= RIGHT for state, one in states),
         "stated_wrong": sum(state is Found.STATED and one.held < RIGHT for state, one in states),
     }
+    print(f"[{way}]", *(f"{name} = {count}" for name, count in counts.items()), sep="\n")
 
 
 def curve_words(results: Sequence[Asked]) -> str:

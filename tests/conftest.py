@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import gettext
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from tests.support.tiny import release_from
 
 # What is started in the background may be deaf to Ctrl-C, and so may be all that it starts; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# For each of seventy commands argparse looks whether its words are translated: most of the time that reading a command line takes.
+gettext.find = cache(gettext.find)
 
 SLOW = (
     "annotation/agreement/test_interval_coverage.py",
@@ -205,6 +208,7 @@ def stores_begin_as_copies() -> Iterator[None]:
     """Those of labels and of releases that this process makes; other processes create theirs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("annotation.label_store.engine._create", label_stores.create_or_copy)
+        patch.setattr("annotation.label_store.engine._sqlalchemy_engine", label_stores.sharing_statements)
         patch.setattr("audit.store.load.create_store", loading.create_or_copy)
         yield
 

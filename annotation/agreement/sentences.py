@@ -46,11 +46,14 @@ def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def share_words(row: Row) -> str:
-    """`93 %, 95 % interval 87 to 96 %`; without an interval where every pair of the run was rated."""
+def share_words(row: Row, interval_name: str = "95 % interval ") -> str:
+    """`93 %, 95 % interval 87 to 96 %`; without an interval where every pair of the run was rated.
+
+    interval_name  "" in the cell of a table below which it is said once that ranges are 95 % intervals
+    """
     if row["low"] == row["high"]:
         return f"{percent(row['value'], 0)}, known exactly: all of them in the run were rated"
-    return f"{percent(row['value'], 0)}, 95 % interval {interval(row['low'], row['high'], 0) or 'unknown'}"
+    return f"{percent(row['value'], 0)}, {interval_name}{interval(row['low'], row['high'], 0) or 'unknown'}"
 
 
 def same_of(row: Row) -> str:

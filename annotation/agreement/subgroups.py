@@ -62,10 +62,7 @@ FAILURE_MODES_TABLE = TableSpec(
         Column.count("n", "Errors", "items"),
         Column.share("share", "Of all errors"),
     ),
-    (
-        "Subtotals name no labels.",
-        IntervalNote(Population.ITEMS, "Wilson 1927, unweighted"),
-    ),
+    ("Subtotals name no labels.", IntervalNote(Population.ITEMS, "Wilson 1927, unweighted")),
 )
 
 

@@ -196,7 +196,7 @@ def make_demo_studies(run: Run, readings: Path, settings: Settings) -> tuple[str
     for username, (name, role) in DEMO_ACCOUNTS.items():
         password = passwords.get(username, "unchanged since the account was created")
         lines.append(f"  {role:<13}{username:<8}password {password}  {name}")
-    lines.append("View them with: audit serve")
+    lines.append("Where the dashboard is not open yet: audit serve")
     people = [
         {"username": username, "role": str(role), "password": passwords.get(username)}
         for username, (_, role) in DEMO_ACCOUNTS.items()

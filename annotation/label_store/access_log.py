@@ -131,12 +131,7 @@ def record_event(store: LabelStore, event: Event, actor: Actor, now: datetime, d
 
 
 def list_log(
-    store: LabelStore,
-    *,
-    since: datetime | None = None,
-    events: Collection[str] = (),
-    account: str = "",
-    limit: int | None = None,
+    store: LabelStore, *, since: datetime | None = None, events: Collection[str] = (), account: str = "", limit: int | None = None
 ) -> list[AccessEntry]:
     """The entries, newest first: from `since` on, of these events (none given: of all), by or about this account."""
     log = access_log.c

@@ -25,6 +25,9 @@ from annotation.schemes import PAIRS
 from audit.charts.style import interval, percent
 from audit.vocabulary import LABELS
 
+AT_THE_EDGE = 0.1
+"""Of the width of an interval: an estimate that is nearer to its lower end is said to lie there."""
+
 
 def disagreement_sentence(shares: pd.DataFrame, source: str) -> str:
     """How many pairs of the run disagree, by people's labels and by the judge's; `source` names the people's.
@@ -49,6 +52,21 @@ def rate_sentence(rate: CorrectedRate) -> str:
         f"Of the pairs in which both answers address the question, {percent(rate.value)} disagree (95 % interval "
         f"{interval(rate.low, rate.high)}); the judge says {percent(rate.judge)}."
     )
+
+
+def edge_sentences(shares: pd.DataFrame) -> list[str]:
+    """For each label with a corrected share near the lower end of its interval, why it is there.
+
+    shares  as `annotation.prevalence.estimates.prevalence` returns them
+    """
+    corrected = shares[(shares["method"] == CORRECTED) & (shares["label"] != DISAGREES)]
+    near = corrected[corrected["value"] - corrected["low"] < AT_THE_EDGE * (corrected["high"] - corrected["low"])]
+    return [
+        f"{row['label'].capitalize()}: the share is at the lower end of its interval. Hardly any rated pair that the judge "
+        "labelled otherwise has this label, but only a part of these pairs was rated, so up to "
+        f"{percent(row['high'], 2)} cannot be ruled out."
+        for row in near.to_dict("records")
+    ]
 
 
 def saving_sentence(shares: pd.DataFrame, label: str = DISAGREES) -> str:
@@ -110,11 +128,11 @@ def least_confirmed_sentence(ratings: Ratings, by: str) -> str:
     return f"Raters confirm it least often where it says {label.value.lower()}: {confirmed_words(worst)}."
 
 
-def confirmed_words(calls: ConfirmedCalls) -> str:
+def confirmed_words(calls: ConfirmedCalls, interval_name: str = "95 % interval ") -> str:
     """`25 of 40, divided on 5, which count in parts (69 %, 95 % interval 60 to 77 % of the run's 945)`."""
     divided = f", divided on {calls.divided:,}, which count in parts" if calls.divided else ""
     value, low, high = map(float, calls.share)
-    share = share_words({"value": value, "low": low, "high": high})
+    share = share_words({"value": value, "low": low, "high": high}, interval_name)
     # The same count is known better where the run has fewer such pairs
     of_run = f" of the run's {calls.pairs:,.0f}" if math.isfinite(calls.pairs) and low < high else ""
     return f"{calls.confirmed:,} of {calls.rated:,}{divided} ({share}{of_run})"

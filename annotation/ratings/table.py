@@ -19,15 +19,7 @@ from annotation.schemes import PAIRS, Scheme
 from audit.errors import AuditError
 from audit.people_tables import ANNOTATOR, decimal_number, rater_columns, rater_key, visible
 from audit.tables import IntervalKind
-from audit.vocabulary import (
-    EMPTY_WORDS,
-    LABEL_SPELLINGS,
-    LABELS,
-    SIGNIFICANCE_SPELLINGS,
-    SIGNIFICANCES,
-    nearest,
-    plain,
-)
+from audit.vocabulary import EMPTY_WORDS, LABEL_SPELLINGS, LABELS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 Texts = npt.NDArray[np.object_]
 JUDGE, GOLD = "judge", "gold"

@@ -165,12 +165,7 @@ def account_from(user: UserRow) -> Account:
 
 
 def change_password(
-    store: LabelStore,
-    username: str,
-    password: str,
-    now: datetime,
-    actor: Actor = TERMINAL,
-    hasher: PasswordHasher | None = None,
+    store: LabelStore, username: str, password: str, now: datetime, actor: Actor = TERMINAL, hasher: PasswordHasher | None = None
 ) -> None:
     """Change an account's password and end its sessions.
 

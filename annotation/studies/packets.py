@@ -33,15 +33,7 @@ from annotation.studies.packet_reader import MAX_PACKET_BYTES, NOTHING_STORED, U
 from audit.formatting import safe_cell
 from audit.people_tables import TableSource, table_of, visible
 from audit.text.sentences import SentenceSpan, sentence_spans
-from audit.vocabulary import (
-    DIFFERENCE_SPELLINGS,
-    DIFFERENCES,
-    EMPTY_WORDS,
-    SIGNIFICANCE_SPELLINGS,
-    SIGNIFICANCES,
-    nearest,
-    plain,
-)
+from audit.vocabulary import DIFFERENCE_SPELLINGS, DIFFERENCES, EMPTY_WORDS, SIGNIFICANCE_SPELLINGS, SIGNIFICANCES, nearest, plain
 
 # -- workbook ------------------------------------------------------------------------------------------------
 # What annotators fill in is unlocked and has menus, all else is locked, and the rubric is next to it.

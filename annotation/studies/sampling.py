@@ -172,11 +172,7 @@ def draw_study(
 
 
 def draw_sample(
-    run: Run,
-    plan: SamplePlan,
-    study_id: str,
-    max_items: int | None = MAX_STUDY_ITEMS,
-    earlier: Sequence[RatedPair] = (),
+    run: Run, plan: SamplePlan, study_id: str, max_items: int | None = MAX_STUDY_ITEMS, earlier: Sequence[RatedPair] = ()
 ) -> DrawnSample:
     """Draw the sample without creating a study. The same run, plan, study id and earlier pairs give the same sample.
 
@@ -265,11 +261,7 @@ def _draw_positions(stratum: StratumPlan, rng: np.random.Generator) -> list[int]
 
 
 def _texts(
-    con: Connection,
-    query: str,
-    values: Mapping[str, Any],
-    strata: Sequence[StratumPlan],
-    positions: Sequence[Sequence[int]],
+    con: Connection, query: str, values: Mapping[str, Any], strata: Sequence[StratumPlan], positions: Sequence[Sequence[int]]
 ) -> dict[PairKey, tuple[Any, ...]]:
     keys = [(stratum.label, stratum.second, position) for stratum, own in zip(strata, positions, strict=True) for position in own]
     labels, seconds, numbers = ([key[i] for key in keys] for i in range(3))

@@ -253,8 +253,7 @@ def _gold_part(gold: GoldLabel | None) -> dict[str, object]:
 
 
 FLOW_TABLE = TableSpec(
-    "Flow of items",
-    (Column.text("step", "Step"), Column.count("n", "n", "items"), Column.text("note", "Note")),
+    "Flow of items", (Column.text("step", "Step"), Column.count("n", "n", "items"), Column.text("note", "Note"))
 )
 RATINGS_TABLE = TableSpec(
     "Every rating of the study",
@@ -269,10 +268,7 @@ RATINGS_TABLE = TableSpec(
     ("Annotators are called A and B; names, comments and reasons are left out. `audit study export` has them.",),
     printed_rows=30,
 )  # fmt: skip
-CODEBOOK_TABLE = TableSpec(
-    "Codebook of the ratings",
-    (Column.text("column", "Column"), Column.text("meaning", "Meaning")),
-)
+CODEBOOK_TABLE = TableSpec("Codebook of the ratings", (Column.text("column", "Column"), Column.text("meaning", "Meaning")))
 
 
 @dataclass(frozen=True)

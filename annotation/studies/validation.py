@@ -36,12 +36,7 @@ from annotation.label_store.seals import looks
 from annotation.label_store.studies import Study, find_study
 from annotation.prevalence.by_group import GROUPS_TABLE
 from annotation.prevalence.estimates import CorrectedRate, by_label, corrected_disagreement
-from annotation.prevalence.sentences import (
-    disagreement_sentence,
-    least_confirmed_sentence,
-    rate_sentence,
-    shared_errors_sentence,
-)
+from annotation.prevalence.sentences import disagreement_sentence, least_confirmed_sentence, rate_sentence, shared_errors_sentence
 from annotation.prevalence.shared_errors import SHARED_ERROR_RATES, SHARED_ERRORS_TABLE, shared_errors
 from annotation.ratings.design import MISSING
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, WITHOUT_GOLD, gold_standard

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.names import axis_of_names, clipped_names, names_of
+from audit.charts.names import MAX_LENGTH, axis_of_names, clipped_names, names_of
 from audit.charts.style import (
     ACCENT,
     FAINT,
@@ -85,9 +85,9 @@ def rate_dots(
     return with_rows(figure, names, [key == overall for key in frame[by]])
 
 
-def with_rows(figure: go.Figure, names: Sequence[str], bold: Sequence[bool] = ()) -> go.Figure:
+def with_rows(figure: go.Figure, names: Sequence[str], bold: Sequence[bool] = (), letters: int = MAX_LENGTH) -> go.Figure:
     """The figure, panels side by side, laid out with one row per name, at the heights 0, 1, 2 and so on; some may be bold."""
-    texts = clipped_names(names)
+    texts = clipped_names(names, letters)
     rows = [f"<b>{text}</b>" if is_bold else text for text, is_bold in zip(texts, bold, strict=True)] if bold else texts
     xaxes = {"tickangle": 0, "tickfont": {"size": 12}, "gridcolor": "#e4e7eb"}
     yaxes = {

@@ -42,6 +42,10 @@ LABEL_WORDS: dict[str, str] = {
     Label.ABSENT: "absent", Label.CONSISTENT: "consistent", Label.COMPLEMENTARY: "complementary", Label.DIVERGENT: "divergent",
     Label.CONTRADICTORY: "contradictory", UNSCORED: "unscored", NOT_ASKED: "not asked",
 }  # fmt: skip
+PLAIN_LABELS = {
+    **LABEL_WORDS, Label.DIVERGENT: "different advice (divergent)", Label.CONTRADICTORY: "opposite advice (contradictory)",
+}  # fmt: skip
+"""The same for readers who have not met the labels."""
 LABEL_ORDER: tuple[str, ...] = (*(label.value for label in LABELS), UNSCORED, NOT_ASKED)
 SEVERE = "#7a4300"
 """The far end of a scale of severity: brown, because red is for CONTRADICTORY alone."""

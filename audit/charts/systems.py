@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from audit.charts.names import names_of
+from audit.charts.names import MAX_LENGTH, names_of
 from audit.charts.rates import DOT, ROW_HEIGHT, interval_bars, with_rows
 from audit.charts.run_changes import CLEAR_DIRECTIONS
 from audit.charts.style import (
@@ -109,6 +109,8 @@ def _known(rows: Rows, *columns: str) -> list[float]:
 
 PANELS_IN_A_ROW = 3
 """More would be too narrow to read on a phone."""
+MAX_BESIDE_THREE = 26
+"""Letters of a name beside as many panels, whose titles would lie on each other."""
 
 
 PANEL_GAP = 86
@@ -130,7 +132,8 @@ def _place(number: int) -> dict[str, int]:
 def _laid_out(figure: go.Figure, names: Sequence[str], how_many: int) -> go.Figure:
     rows = -(-how_many // PANELS_IN_A_ROW)
     height = 96 + rows * ROW_HEIGHT * len(names) + (rows - 1) * PANEL_GAP
-    return set_layout(with_rows(figure, names), {"height": height})
+    letters = MAX_LENGTH if how_many < PANELS_IN_A_ROW else MAX_BESIDE_THREE
+    return set_layout(with_rows(figure, names, letters=letters), {"height": height})
 
 
 def _dots(rows: Rows, column: str, hover: Sequence[str], fills: Sequence[str]) -> go.Scatter:

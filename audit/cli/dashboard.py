@@ -142,7 +142,7 @@ def demo_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--studies",
         action="store_true",
-        help="also make three studies with simulated annotators, and accounts for the four roles; prints how to sign in",
+        help="also make three studies, and accounts of annotators, adjudicator and PI; prints how to sign in",
     )
     parser.add_argument("--no-serve", action="store_true", help="write and load it without opening the dashboard")
     add_json(parser)

@@ -220,7 +220,8 @@ class _Texts:
             rated = [(round(on_it * len(sharing), 6), len(sharing), sharing) for on_it, sharing in shared if on_it >= MIN_ASKED]
             _, count, best = max(rated, key=lambda entry: entry[:2], default=(0, 0, []))
             if count > 1:
-                yield self._position(best, _value(best, []))
+                value = _value(best, [])
+                yield self._position(best, value if value and all(one.states(value) for one in best) else None)
 
     def _on_the_question(self, sentence: Sentence) -> float:
         # Each word counts the same: the subject is what most answers share, so what is rare among them is beside it

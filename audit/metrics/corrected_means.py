@@ -62,9 +62,7 @@ TABLE = TableSpec(
     ),
     (METHOD, SAMPLE, COMPOSITE_NOTE, INTERVALS),
 )  # fmt: skip
-GLOSSARY = {
-    "corrected mean": "A judge's mean on all {questions}, corrected by raters' scores of a random sample of them.",
-}
+GLOSSARY = {"corrected mean": "A judge's mean on all {questions}, corrected by raters' scores of a random sample of them."}
 
 
 @metric(sql=RATED_BY_PEOPLE, table=TABLE, glossary=GLOSSARY)
@@ -115,7 +113,7 @@ def _figures(judge: pd.Series, people: pd.Series) -> dict[str, object]:
 
 
 PREFERENCE_GLOSSARY = {
-    "weight of the judge": "How much of a corrected mean comes from the judge: 0 if it does not predict the raters, at most 1.",
+    "weight of the judge": "How much of a corrected mean comes from the judge: 0 if it does not predict the raters, at most 1."
 }
 PREFERENCE_TABLE = TableSpec(
     "How often each answering system is preferred, corrected for the judge's errors",

@@ -36,7 +36,7 @@ TABLE = TableSpec(
 )  # fmt: skip
 GLOSSARY = {
     "doubted label": "A label that the other labels of its {question} contradict: more likely than not on the wrong side of the "
-    "line between agreement and disagreement.",
+    "line between agreement and disagreement."
 }
 
 

@@ -28,9 +28,7 @@ QUOTES_TABLE = TableSpec(
         BY_QUESTION,
     ),
 )  # fmt: skip
-QUOTES_GLOSSARY = {
-    "supported verdict": "A verdict of the judge whose quotes stand word for word in the two answers.",
-}
+QUOTES_GLOSSARY = {"supported verdict": "A verdict of the judge whose quotes stand word for word in the two answers."}
 
 
 @metric(sql=QUOTES_SQL, table=QUOTES_TABLE, glossary=QUOTES_GLOSSARY)
@@ -72,7 +70,7 @@ DIFFERENCES_TABLE = TableSpec(
     ("Of the pairs that the judge calls divergent or contradictory. Not stated: it gave no answer.", BY_QUESTION),
 )  # fmt: skip
 DIFFERENCES_GLOSSARY = {
-    "difference": "Why two answers differ in advice: other {patients}, another amount, time, edition, scope, or opposite advice.",
+    "difference": "Why two answers differ in advice: other {patients}, another amount, time, edition, scope, or opposite advice."
 }
 
 

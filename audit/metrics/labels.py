@@ -11,17 +11,7 @@ from audit.queries.lookup import question_number_or_all
 from audit.queries.pair_counts import BY_QUESTION, LABEL_COUNTS, read_pairs
 from audit.stats.clustered import clustered_ratio_interval
 from audit.stats.intervals import Floats, with_interval
-from audit.stats.pair_table import (
-    ALL,
-    JUDGED,
-    PRESCREENED,
-    RATES,
-    UNSCORED,
-    Outcomes,
-    Rate,
-    one_group,
-    rate_intervals,
-)
+from audit.stats.pair_table import ALL, JUDGED, PRESCREENED, RATES, UNSCORED, Outcomes, Rate, one_group, rate_intervals
 from audit.store.connection import Connection, frame
 from audit.tables import Column, Population, TableSpec
 from audit.vocabulary import LABELS, PRESENT_LABELS, Label

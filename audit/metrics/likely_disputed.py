@@ -58,7 +58,7 @@ TABLE = TableSpec(
 )  # fmt: skip
 GLOSSARY = {
     "probably disputed {question}": "{A_question} on which the {handbooks} take several positions with high probability, the "
-    "judge's errors taken into account.",
+    "judge's errors taken into account."
 }
 
 
@@ -136,7 +136,7 @@ SHARE_TABLE = TableSpec(
 )  # fmt: skip
 SHARE_GLOSSARY = {
     "corrected share of disputed {questions}": "The share of {questions} on which {handbooks} take several positions, with the "
-    "judge's errors taken into account: one wrong label among hundreds of pairs makes no dispute.",
+    "judge's errors taken into account: one wrong label among hundreds of pairs makes no dispute."
 }
 
 
@@ -300,7 +300,7 @@ DECISIONS_TABLE = TableSpec(
 )  # fmt: skip
 DECISIONS_GLOSSARY = {
     "net benefit": "How many disputed {questions} a list finds, less the ones on it that are not disputed, weighed by what a "
-    "reader thinks them worth (Vickers and Elkin 2006, Med. Decis. Making 26).",
+    "reader thinks them worth (Vickers and Elkin 2006, Med. Decis. Making 26)."
 }
 
 

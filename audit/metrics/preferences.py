@@ -109,7 +109,7 @@ TABLE = TableSpec(
     ),
 )  # fmt: skip
 GLOSSARY = {
-    "preference": "One rater's choice between the answers of two systems to one {question}: A, B, a tie, or both are bad.",
+    "preference": "One rater's choice between the answers of two systems to one {question}: A, B, a tie, or both are bad."
 }
 COLUMNS = ("system_a", "system_b", "name_a", "name_b", "rater_kind", "questions", "comparisons", "a", "b", "tie", "both_bad")
 COUNTED = {"a": Preference.A, "b": Preference.B, "tie": Preference.TIE, "both_bad": Preference.BOTH_BAD}
@@ -161,7 +161,7 @@ STRENGTHS_TABLE = TableSpec(
     ),
 )
 STRENGTHS_GLOSSARY = {
-    "strength": "How likely a system is to be preferred to others (Bradley and Terry 1952): 1 more means odds of 2.7 to 1.",
+    "strength": "How likely a system is to be preferred to others (Bradley and Terry 1952): 1 more means odds of 2.7 to 1."
 }
 
 
@@ -282,7 +282,7 @@ PREFERENCE_JUDGE_TABLE = TableSpec(
     ),
 )
 PREFERENCE_JUDGE_GLOSSARY = {
-    "alignment": "The share of head-to-head comparisons in which the judge prefers the same answer as people do.",
+    "alignment": "The share of head-to-head comparisons in which the judge prefers the same answer as people do."
 }
 PREFERENCE_JUDGE_COLUMNS = (
     "judge",

@@ -106,7 +106,7 @@ class ClearestPair:
     """The pair of handbooks that shows best what is disputed: the judge's sentences on it, and the words that clash.
 
     reasoning, topic  the judge's; "" where it gave none
-    a, b              the handbooks, with "" as quote where no sentence of theirs surely states what the judge says
+    a, b              the handbooks, with "" as quote where no sentence of theirs clearly states what the judge says
     """
 
     reasoning: str

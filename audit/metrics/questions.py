@@ -7,16 +7,7 @@ from dataclasses import replace
 import pandas as pd
 
 from audit.metrics import metric
-from audit.metrics._shared import (
-    DISAGREEING,
-    ORGAN,
-    OTHER_HANDBOOKS,
-    PAIRS,
-    PRESENT,
-    QUESTIONS,
-    rate_columns,
-    rate_notes,
-)
+from audit.metrics._shared import DISAGREEING, ORGAN, OTHER_HANDBOOKS, PAIRS, PRESENT, QUESTIONS, rate_columns, rate_notes
 from audit.metrics.severity import SEVERITY_NOTE, WEIGHT
 from audit.queries.lookup import question_number_or_all, require_one_of
 from audit.queries.pair_counts import (

@@ -52,7 +52,7 @@ CHANGES_TABLE = TableSpec(
     ),
 )  # fmt: skip
 GLOSSARY = {
-    "configuration": "A strategy of retrieval with its settings: its layers, numbers of passages, sentence model and reranker.",
+    "configuration": "A strategy of retrieval with its settings: its layers, numbers of passages, sentence model and reranker."
 }
 CHANGES_GLOSSARY = {"leave one out": "Each layer of a method is left out in turn, to see what it contributes."}
 

@@ -369,9 +369,7 @@ SELECTIVE = TableSpec(
 
 
 @metric(
-    sql=REPLIES,
-    table=SELECTIVE,
-    glossary={"coverage": "The share of {questions} that a system answers and does not decline."},
+    sql=REPLIES, table=SELECTIVE, glossary={"coverage": "The share of {questions} that a system answers and does not decline."}
 )
 def stress_selective(
     con: Connection, test: str | None = None, size: int | None = None, dataset: str | None = None

@@ -248,7 +248,7 @@ JUDGE_CALIBRATION_TABLE = TableSpec(
     ),
 )  # fmt: skip
 JUDGE_CALIBRATION_GLOSSARY = {
-    "calibration": "Judging reference answers, which are right by definition, shows how severe the judge is and what it rewards.",
+    "calibration": "Judging reference answers, which are right by definition, shows how severe the judge is and what it rewards."
 }
 JUDGE_CALIBRATION_COLUMNS = (
     "system_id", "name", "questions", "reference", "mean", "change", "change_low", "change_high", "above", "equal", "below",

@@ -50,12 +50,7 @@ SYSTEMS = (
     "select system::integer as system, system_id, coalesce(name, system_id) as name, model, mode from systems order by system"
 )
 QUESTIONS = f"with {CHOSEN.strip()} select question, question_type, text from chosen join questions using (question)"
-HABITS = {
-    NEVER: "never retrieve",
-    ALWAYS: "always retrieve",
-    RULE: "retrieve by the rule",
-    BEST: "the better answer each time",
-}
+HABITS = {NEVER: "never retrieve", ALWAYS: "always retrieve", RULE: "retrieve by the rule", BEST: "the better answer each time"}
 TABLE = TableSpec(
     "Whether it can be predicted for which {questions} retrieval helps",
     (

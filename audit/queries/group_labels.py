@@ -7,10 +7,7 @@ import pandas as pd
 from audit.queries.lookup import require_one_of
 from audit.store.connection import Connection, frame
 
-PARTS = {
-    "organ": "select organ as name, question from questions",
-    "topic": "select distinct topic as name, question from topics",
-}
+PARTS = {"organ": "select organ as name, question from questions", "topic": "select distinct topic as name, question from topics"}
 BY_QUESTION = """
 with parts as ({parts}),
 counted as (

@@ -22,14 +22,7 @@ HANDBOOK = RecordKind(
         f.Text(
             "center", "institution that wrote it", "centre", "institution", "institute", "hospital", required=True, names=True
         ),
-        f.Text(
-            "phase",
-            "part of the journey it covers",
-            "stage",
-            terms=f.PHASE,
-            strict=True,
-            default="combined",
-        ),
+        f.Text("phase", "part of the journey it covers", "stage", terms=f.PHASE, strict=True, default="combined"),
         f.Text("title", "title as printed", strict=True),
         f.Text("url", "where it was found", "link", strict=True),
         f.Texts("aliases", "other names of the center, which blinded texts mask", "other_names", "alias"),
@@ -114,8 +107,7 @@ def _check_answer(raw: Record, values: Record, repairs: Repairs) -> None:
     # Neither present nor absent may be assumed: either would be a finding about the handbook
     if absent is None and words is None and unread is None:
         raise Reject(
-            "missing_field",
-            "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers.",
+            "missing_field", "it has neither an answer nor an 'absent' flag, so it is unknown whether the handbook answers."
         )
     if absent is False and in_words:
         what = f"says '{NOT_ADDRESSED}'" if (words or "").strip() else "is empty"

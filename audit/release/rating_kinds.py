@@ -10,9 +10,7 @@ from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import DoubledKeys, Reject, Repairs, number, object_value, optional, texts, vocabulary_term, word
-from audit.vocabulary import (
-    PositionMethod,
-)
+from audit.vocabulary import PositionMethod
 
 GOLD = "gold"
 """The name of the rater that represents the adjudicated label."""
@@ -34,12 +32,7 @@ PLANTED_CHANGE = RecordKind(
         f.Text("before", "the original words; empty: something was added", "old"),
         f.Text("after", "the replacement; empty: something was removed", "new"),
         f.Integer("start", "where these begin in the changed answer, in characters from 0", "position"),
-        f.Text(
-            "side",
-            "the answer that was changed; both: the answers were swapped",
-            "answer",
-            terms=f.CHANGED_SIDE,
-        ),
+        f.Text("side", "the answer that was changed; both: the answers were swapped", "answer", terms=f.CHANGED_SIDE),
     ),
 )
 
@@ -79,13 +72,7 @@ PLANTED = RecordKind(
             required=True,
             names=True,
         ),
-        f.Text(
-            "kind",
-            "what was changed",
-            "change_kind",
-            required=True,
-            terms=f.PLANTED_KIND,
-        ),
+        f.Text("kind", "what was changed", "change_kind", required=True, terms=f.PLANTED_KIND),
         f.Word("variant", "the variant of the change, such as the wording of an instruction", "wording"),
         f.Text("ordered", "instruction: the label that the planted text asks for", "ordered_label", terms=f.LABEL, strict=True),
         f.Texts(

@@ -208,13 +208,7 @@ Record: TypeAlias = dict[str, Any]
 """A validated record: the fields of its kind under their own names."""
 Read = Callable[[Mapping[str, Any], Repairs], Any]
 EARLIER = "occurs earlier; the first record was kept."
-NUMBERED = {
-    "question": "integer",
-    "handbook": "smallint",
-    "system": "smallint",
-    "source": "smallint",
-    "instance": "integer",
-}
+NUMBERED = {"question": "integer", "handbook": "smallint", "system": "smallint", "source": "smallint", "instance": "integer"}
 """What the store numbers from 0 in the order of the release -> the type of the number."""
 
 

@@ -93,8 +93,7 @@ class RecordFile:
 
     def _too_large(self) -> UnreadableRecord:
         return UnreadableRecord(
-            "too_large",
-            f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB.",
+            "too_large", f"a single object of more than {self.max_bytes / 2**20:,.0f} MB; split it, or raise AUDIT_MAX_OBJECT_MB."
         )
 
     def _json_records(self) -> Iterator[tuple[str, Any]]:

@@ -141,8 +141,7 @@ def _check_shares(shares: list[float | None]) -> None:
     # If a share is missing, the sum of the others is unknown
     if shares and len(known) == len(shares) and abs(sum(known) - 1) > SHARE_TOLERANCE:
         raise Reject(
-            "shares_do_not_sum",
-            f"the shares of its {len(shares)} sources add up to {sum(known):.3g}, but must add up to 1.",
+            "shares_do_not_sum", f"the shares of its {len(shares)} sources add up to {sum(known):.3g}, but must add up to 1."
         )
 
 

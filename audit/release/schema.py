@@ -25,13 +25,7 @@ from audit.release.pair_kinds import (
 from audit.release.rating_kinds import HOLDER, HUMAN_RATING, PLANTED, PLANTED_CHANGE, POSITION
 from audit.release.record_kind import TYPES, Field, Record, RecordKind
 from audit.release.route_kinds import ROUTE, ROUTED_EVIDENCE, SOURCE, SOURCE_ROUTE
-from audit.release.stress_kinds import (
-    STRESS_CALL,
-    STRESS_DOCUMENT,
-    STRESS_INSTANCE,
-    STRESS_REPLY,
-    STRESS_SUB_ANSWER,
-)
+from audit.release.stress_kinds import STRESS_CALL, STRESS_DOCUMENT, STRESS_INSTANCE, STRESS_REPLY, STRESS_SUB_ANSWER
 from audit.release.system_kinds import CRITERIA_SCORES, EVIDENCE, MEASURE, PREFERENCE, REFERENCE_RECORD, SYSTEM, SYSTEM_ANSWER
 
 # Never in another order: the digest by which studies refer to a run depends on it. New kinds come last.

@@ -16,12 +16,7 @@ SUB_ANSWER_SCORES = (0, 0.5, 1)
 MAX_DOCUMENTS = 1_000
 INSTANCE_ID = f.Text("instance_id", "the instance's id", "instance", required=True, names=True)
 DOCUMENT_ID = f.Text("document_id", "the document's id, unique in its instance", "document", required=True, names=True)
-OF_REPLY = {
-    "instance": "integer not null",
-    "system": "smallint not null",
-    "place": "smallint not null",
-    "document_id": "",
-}
+OF_REPLY = {"instance": "integer not null", "system": "smallint not null", "place": "smallint not null", "document_id": ""}
 
 
 def _filled(value: Any, name: str) -> str | None:
@@ -138,16 +133,7 @@ STRESS_INSTANCE = RecordKind(
 )
 STRESS_CALL = RecordKind(
     "stress_call",
-    (
-        DOCUMENT_ID,
-        f.Text(
-            "call",
-            "how the system classifies the document",
-            "label",
-            required=True,
-            terms=f.DOCUMENT_CALL,
-        ),
-    ),
+    (DOCUMENT_ID, f.Text("call", "how the system classifies the document", "label", required=True, terms=f.DOCUMENT_CALL)),
     about="*relevant* and *noise* in sufficiency, *factual* and *wrong* in robustness.",
     table="stress_calls",
     columns=OF_REPLY,

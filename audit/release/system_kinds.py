@@ -10,9 +10,7 @@ from audit.release import record_kind as f
 from audit.release.handbook_kinds import USAGE, readable_reason
 from audit.release.record_kind import EARLIER, Record, RecordKind
 from audit.release.values import AS_JSON, Reject, Repairs, type_name
-from audit.vocabulary import (
-    RaterKind,
-)
+from audit.vocabulary import RaterKind
 
 EMPTY = "empty"
 """The unread_reason of an answer that is an empty text."""
@@ -90,12 +88,7 @@ REFERENCE_RECORD = RecordKind(
     unique=("question",),
     same=f"a reference of question '{{question_id}}' {EARLIER}",
     table="question_types",
-    columns={
-        "question": "integer primary key",
-        "answers": "",
-        "primary_source": "",
-        "required_sources": "",
-    },
+    columns={"question": "integer primary key", "answers": "", "primary_source": "", "required_sources": ""},
 )
 EVIDENCE = RecordKind(
     "evidence",
@@ -247,22 +240,9 @@ PREFERENCE = RecordKind(
         f.QUESTION_ID,
         f.Text("system_a", "the id of one system", "a", required=True, names=True),
         f.Text("system_b", "the id of the other", "b", required=True, names=True),
-        f.Text(
-            "preference",
-            "whose answer is better",
-            "choice",
-            "winner",
-            required=True,
-            terms=f.PREFERENCE,
-        ),
+        f.Text("preference", "whose answer is better", "choice", "winner", required=True, terms=f.PREFERENCE),
         f.Word("rater", "who compared them", "annotator", "judge", names=True),
-        f.Text(
-            "rater_kind",
-            "human or judge; left out: human",
-            "kind",
-            terms=f.RATER_KIND,
-            default=RaterKind.HUMAN.value,
-        ),
+        f.Text("rater_kind", "human or judge; left out: human", "kind", terms=f.RATER_KIND, default=RaterKind.HUMAN.value),
         f.Text("shown_first", "which answer was shown first; null: unknown", "first", terms=f.SIDE),
         f.Text("comment", "the rater's comment", "note", "rationale"),
     ),

@@ -174,11 +174,7 @@ def _interpolated(ordered: Floats, position: Floats) -> Floats:
 
 
 def stratified_share(
-    events: npt.ArrayLike,
-    rated: npt.ArrayLike,
-    population: npt.ArrayLike,
-    possible: npt.ArrayLike = True,
-    width: float = 1.0,
+    events: npt.ArrayLike, rated: npt.ArrayLike, population: npt.ArrayLike, possible: npt.ArrayLike = True, width: float = 1.0
 ) -> ShareEstimate:
     """The share of a population that has a label, estimated from a stratified sample, with its 95 % interval.
 

@@ -27,14 +27,7 @@ from audit.release.report import NOTED, REPAIRED, WHOLE_FILE, Check, Finding, Lo
 from audit.release.route_kinds import ROUTE, SOURCE
 from audit.release.schema import TABLES
 from audit.release.stress_kinds import STRESS_INSTANCE, STRESS_REPLY
-from audit.release.system_kinds import (
-    CRITERIA_SCORES,
-    MEASURE,
-    PREFERENCE,
-    REFERENCE_RECORD,
-    SYSTEM,
-    SYSTEM_ANSWER,
-)
+from audit.release.system_kinds import CRITERIA_SCORES, MEASURE, PREFERENCE, REFERENCE_RECORD, SYSTEM, SYSTEM_ANSWER
 from audit.release.values import Repairs
 from audit.settings import Settings
 from audit.store.connection import Connection, append, create_store, rows
@@ -117,14 +110,7 @@ def load_release(path: Path, settings: Settings, *, again: bool = False, progres
             return Loaded(read_run(target), False, None)
         report = LoadReport(findings=list(refused))
         with _collecting_rarely(), _replacing(target) as temporary:
-            run = _fill_store(
-                temporary,
-                layout,
-                report,
-                settings,
-                {"digest": name, **later, "name": _run_name(path)},
-                progress,
-            )
+            run = _fill_store(temporary, layout, report, settings, {"digest": name, **later, "name": _run_name(path)}, progress)
     return Loaded(replace(run, path=target), True, report)
 
 

@@ -28,6 +28,7 @@ def _in_words(text: str, quantity: Quantity) -> str | None:
     name = f"{between[0] if between else ''}{quantity.text} {quantity.noun if quantity.dimension == COUNT else ''}".strip()
     has_unit = any(stem not in ONES for stem in stems(name)) or any(sign in name for sign in SIGNS)
     following = GOES_ON.match(text, quantity.end)
-    # "a few seconds" is half of "a few seconds to minutes"
-    is_part = following is not None and (following[1].isdecimal() or following[1].lower() in UNITS)
+    # "a few hours" is half of "a few hours to several days", and "a few seconds" of "a few seconds to minutes"
+    goes_on = following is not None and any(one.start == following.start(1) for one in find_quantities(text))
+    is_part = following is not None and (goes_on or following[1].isdecimal() or following[1].lower() in UNITS)
     return name.rstrip(".") if has_unit and (" " in name or name[:1].isdigit()) and not is_part else None

@@ -206,8 +206,7 @@ def _read(statement: Statement, wanted: _Wanted, whole: frozenset[str], rarity: 
     words, quantities = frozenset(stems(text)), find_quantities(text)
     # Words of the judge that the answer has nowhere find no sentence in it
     own, topic = (coverage(words, sought & whole, rarity) for sought in (wanted.own, wanted.topic))
-    sought = quantities[:MAX_CITED_AMOUNTS]
-    amounts = len(sought) - len(without_counterpart(sought, wanted.amounts))
+    amounts = min(len(quantities) - len(without_counterpart(quantities, wanted.amounts)), MAX_CITED_AMOUNTS)
     pull = OWN_WEIGHT * own + TOPIC_WEIGHT * topic + QUESTION_WEIGHT * coverage(words, wanted.question, rarity)
     pull += wanted.amount_weight * amounts
     return _ReadSentence(

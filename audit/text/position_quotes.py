@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
 
@@ -19,8 +19,23 @@ def sentences_of(answer: str) -> tuple[Statement, ...]:
 
     They have two words or more, and do not end in a colon, as headings above a quoted passage do.
     """
-    every = tuple(statement for statement in statements(answer) if statement.end > statement.start)
+    every = tuple(_with_questions(answer, (statement for statement in statements(answer) if statement.end > statement.start)))
     return tuple(one for one in every if len(stems(one.quoted)) >= MIN_WORDS and not one.text.endswith(":")) or every
+
+
+def _with_questions(answer: str, every: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements; of an item of a list with the question before it: "No" says something only behind "Smoke?"."""
+    asked: Statement | None = None
+    for one in every:
+        is_reply = asked is not None and asked.leads == one.leads and "\n" not in answer[asked.end : one.start]
+        joined = one._replace(text=answer[asked.start : one.end], start=asked.start) if asked and is_reply else one
+        if asked and not is_reply:
+            yield asked
+        asked = joined if one.kind == "item" and one.text.endswith("?") else None
+        if asked is None:
+            yield joined
+    if asked:
+        yield asked
 
 
 def rarity_of(answers: Sequence[str]) -> Counter[str]:

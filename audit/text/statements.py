@@ -101,7 +101,7 @@ def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
         item = ITEM.fullmatch(line.group())
         depth, content = (len(item["indent"]), item["text"]) if item else (-1, line.group())
         open_leads = [(level, lead) for level, lead in open_leads if level < depth]
-        if following is not None and _depth(following.group()) > depth:
+        if following is not None and item_depth(following.group()) > depth:
             before, lead = _split_lead(content)
             open_leads.append((depth, lead))
             content = content if item and content.rstrip().endswith((".", "!", "?")) else before
@@ -110,7 +110,8 @@ def _of_list(lines: list[re.Match[str]]) -> Iterator[Statement]:
         yield from _sentences(content, offset, "item" if item else "sentence", leads)
 
 
-def _depth(line: str) -> int:
+def item_depth(line: str) -> int:
+    """How far the item of a list is indented, in characters; -1 for a line that is not one."""
     item = ITEM.fullmatch(line)
     return len(item["indent"]) if item else -1
 

@@ -145,7 +145,7 @@ TO = rf"(?:{DASH}to{DASH}|-?\s(?:to|through)\s|{DASH})"
 OR = rf"(?:{TO}|-?\sor\s)"
 LEAST = (
     r"at\sleast|(?:an?\s)?minimum\sof|n(?:o|ot)\s(?:less|fewer|earlier|sooner)\sthan|"
-    r"(?:more|greater|longer|older|higher|heavier|later)\sthan|over|above|exceed(?:ing|s)|beyond|>=?|≥"
+    r"(?:more|greater|longer|older|higher|heavier|later)\sthan|over|above|exceed(?:ing|s)|beyond|[>≥](?=\s*\d)|>="
 )
 MOST = (
     r"at\smost|up\sto|n(?:o|ot)\s(?:more|longer|later|higher|heavier|greater|older)\sthan|(?:an?\s)?maximum\sof|"

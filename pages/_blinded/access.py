@@ -262,7 +262,8 @@ def browsing_is_open() -> bool:
     AUDIT_BROWSING decides where it is set, else what a PI has set. Otherwise: on loopback, and wherever no account exists.
     """
     # What the environment says needs no database.
-    setting = Settings().browsing or current_settings().browsing
+    settings = Settings()
+    setting = settings.browsing or with_stored(settings, settings_of_pis()).browsing
     return setting == "open" or (setting == "" and (on_loopback() or not accounts_exist()))
 
 

@@ -34,6 +34,9 @@ OTHER_LETTERS = (
     "src:url(../media/{name}?whole)format('woff2');unicode-range:U+180-1FFF,U+2C60-2DFF,U+A640-A7FF,U+AB30-AB6F}}"
 )
 """Latin with rare marks, Greek, Cyrillic and what else the smaller font lacks."""
+FIRST_PAINT = [Path(__file__).with_name(name) for name in ("first_paint.css", "frame.css", "print.css")]
+CHANGED = {"Cache-Control": "public, max-age=3600"}
+"""Of a file with something of ours, which the digest in its name does not know."""
 
 
 class CompressedFiles:
@@ -55,7 +58,8 @@ class CompressedFiles:
             await self.app(scope, receive, send)
         elif path.suffix in TYPES:
             body = await run_in_threadpool(_compressed, path, encoding)
-            headers = KEPT | {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
+            kept = CHANGED if path.suffix == ".css" else KEPT
+            headers = kept | {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
             await Response(body, media_type=TYPES[path.suffix], headers=headers)(scope, receive, send)
         else:
             await Response(await run_in_threadpool(path.read_bytes), media_type="font/woff2", headers=KEPT)(scope, receive, send)
@@ -70,8 +74,9 @@ def _encoding(headers: Headers) -> str:
 @lru_cache(maxsize=1_024)
 def _compressed(path: Path, encoding: str) -> bytes:
     content = path.read_text(encoding="utf-8")
-    whole = (OTHER_LETTERS.format(name=name) for name in FONTS if name.startswith("SourceSans") and name in content)
-    sent = "".join([content, *(whole if path.suffix == ".css" else ())]).encode()
+    whole = [OTHER_LETTERS.format(name=name) for name in FONTS if name.startswith("SourceSans") and name in content]
+    ours = [*whole, *(one.read_text(encoding="utf-8") for one in FIRST_PAINT)] if path.suffix == ".css" and whole else []
+    sent = "".join([content, *ours]).encode()
     if encoding == "br":
         compressed: bytes = pa.Codec("brotli", compression_level=BROTLI_LEVEL).compress(sent, asbytes=True)
         return compressed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,6 +45,14 @@ def synthetic_notice(study: Study) -> None:
 def explain(error: AuditError) -> None:
     """Show an error as a sentence."""
     st.error(escaped(error))
+
+
+def guarded(section: Callable[..., None], *arguments: object) -> None:
+    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
+    try:
+        section(*arguments)
+    except AuditError as error:
+        explain(error)
 
 
 HERE = Path(__file__).parent

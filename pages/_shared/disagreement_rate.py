@@ -17,7 +17,8 @@ CORRECTED = (
     "judge's errors taken into account; as the judge labels, in {judge}."
 )
 BASIS = (
-    "In brackets: 95 % interval, for {population}; it has the judge's errors, the choice of {questions} and that of {handbooks}. "
+    "In brackets: 95 % interval, for {population}; it allows for the judge's errors and for which {questions} and {handbooks} "
+    "were chosen. "
     "Corrected by {who} of {n} pairs over all pairs of the run{note}; for these pairs alone, the interval is {own}."
 )
 JUDGE_ALONE = (

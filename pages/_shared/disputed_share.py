@@ -20,13 +20,12 @@ SENTENCE = (
     "judge's errors taken into account; as the judge labels, on {judged}."
 )
 BASIS = f"Of {{n}} {{questions}}; in brackets the 95 % interval, for {disputed_share_corrected.table.population}."
-MISSED = "how often it misses one ({missed}) is assumed."
+SEES = "The judge sees a disagreement in {false} of the pairs that agree"
+MISSES = "and misses {missed} of the disagreements (assumed)."
 FROM = {
-    RATED: f"How often the judge sees a disagreement where there is none ({{false}}) is from {{rated}} rated pairs; {MISSED}",
-    SECOND: "How often the judge sees a disagreement where there is none ({false}) is from {rated} pairs in which a second judge "
-    f"sees two answers too, as if the two made errors independently; {MISSED}",
-    REPEATS: "The judge sees a disagreement where there is none in at least {false} of the pairs that agree: so often did its "
-    f"label change when it was asked about {{rated}} pairs once more; {MISSED}",
+    RATED: f"{SEES} (measured on {{rated}} rated pairs), {MISSES}",
+    SECOND: f"{SEES} (from {{rated}} pairs that a second judge read too, if the two err independently), {MISSES}",
+    REPEATS: f"{SEES}, or in more (so often did its label change when it was asked about {{rated}} pairs once more), {MISSES}",
     ASSUMED: "How often the judge errs was not measured here. Assumed: it sees a disagreement in {false} of the pairs that "
     "agree, and misses {missed} of the disagreements.",
 }

@@ -22,7 +22,7 @@ from audit.tables import Column
 from audit.terms import display_name, fill
 from audit.vocabulary import Label
 from pages._blinded.access import label_store
-from pages._blinded.frame import escaped_label, is_phone
+from pages._blinded.frame import escaped_label
 from pages._shared.findings import LONGEST
 from pages._shared.loaders import load
 from pages._shared.rating_sources import RatingSource, rating_sources
@@ -97,7 +97,7 @@ def clickable_table(
     """A list of the few `columns` that fit, each row a link to its disagreements; the rest of `every` is one click away."""
     rest = [column for column in every if column.name not in {shown.name for shown in columns}]
     linked_rows(
-        run, frame, f"{key}_table", (*columns, *rest), "disagreements", lambda row: rows.params(str(row[rows.column])), rows=25
+        run, frame, f"{key}_table", (*columns, *rest), "disagreements", lambda row: rows.params(str(row[rows.column])), rows=14
     )
     counts(run, CLICK)
 
@@ -203,8 +203,8 @@ def _case_mix_frame(run: Run, metric: Metric[...], own: pd.DataFrame, rows: RowF
     name = metric.table.pick(run, rows.column)[0]
     file = metric.name.replace("_", "-")
     frame_key = f"{metric.name}_frame"
-    # A funnel in which nobody stands out shows less than the list, and a phone has no room for it
-    tabs = ("Chart", "Table") if title and not is_phone() else ("Table", "Chart")
+    # A funnel in which nobody stands out shows less than the list
+    tabs = ("Chart", "Table") if title else ("Table", "Chart")
     drawn = dict(
         zip(tabs, figure_frame(run, frame_key, own.drop(columns="name"), file, metric.name, title=title, tabs=tabs), strict=True)
     )

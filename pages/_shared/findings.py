@@ -19,7 +19,7 @@ NONE_STANDS_OUT = "How often the judge finds that advice differs"
 NAMED, LONGEST = 3, 70
 """Rows that are named besides the first, and letters of a name."""
 ABOVE = "{most} {first}: {share} (95 % interval {span}), against {whole} in all{also}."
-ALSO = "; clearly above that too, for {n} compared at once: {others}"
+ALSO = "; also clearly above it: {others} ({n} compared at once)"
 NONE = "{none}: none{of} is clearly above the {whole} of all."
 ONLY = "{none}: {whole} in the only one."
 

@@ -19,8 +19,8 @@ from pages._shared.loaders import load
 from pages._shared.widgets import clicked_point, counts, footer, go_to, say, table
 
 COUNTED = (
-    "Of {asked} answers that {handbooks} should give, **{stated}** are stated, **{perhaps}** are perhaps there, and "
-    "**{not_found}** were not found. "
+    "Of {asked} answers that {handbooks} should give: **{stated}** stated, **{perhaps}** perhaps there, **{not_found}** not "
+    "found. "
 )
 MISSES = (
     "Where it was measured, such a search missed {missed} of {answered} answers that were there (95 % interval {span}), so some "
@@ -41,7 +41,7 @@ TOO_FEW = "What was found here is too little to tell how many {handbooks} are si
 DOES_NOT_FIT = "What was found here does not fit the known errors of the search, so the share that is silent is not shown."
 UNLABELLED = "What was found, by part of the run. On what advice differs is not known: nothing has compared the {handbooks} yet."
 READ_BY_A_MODEL = "A model answered, and nothing has compared its answers yet. How many {handbooks} answer is on *Questions*."
-ELSEWHERE = "So pairs in which one was not found are in no rate here; how many were found is on *Coverage*."
+ELSEWHERE = "So pairs in which one was not found are left out of these rates; how many were found is on *Coverage*."
 COLUMNS = ("asked", "stated", "perhaps", "not_found", "silent")
 ALT = "Of the answers that should be there: how many are stated, perhaps there, or not found."
 

@@ -72,7 +72,7 @@ def label_sentence(source: RatingSource, label: Label) -> str:
     care = FEW if calls.rated < MIN_ITEMS or "too small" in recall["note"] else ""
     span = interval(recall["low"], recall["high"], 0) or "unknown"
     recall_words = f"{percent(recall['value'], 0)} of those that {who} call {word} (95 % interval {span}{in_run})"
-    return f"{confirmed} It finds {recall_words}.{care}"
+    return f"{confirmed} The judge finds {recall_words}.{care}"
 
 
 def check_sentences(run: Run, checks: pd.DataFrame) -> dict[str, str]:

@@ -45,8 +45,8 @@ LEAST = {
 MOST = {"repeat": 0.1, "beyond repeat": 0.05, "obeyed": 0.05, "drift": 0.05}
 """The lines of pass and fail: shares that should be at least, or at most, so high. They are ours; no standard sets any."""
 EXPLAINED = (
-    "Pass: the whole interval is on the good side of the line. Fail: all of it is on the other side. Not clear: it has the line "
-    "in it, so more pairs would tell. The lines are this program's choice and no standard; what is not measured is not good."
+    "Pass: the whole interval is on the good side of the line. Fail: all of it is on the other side. Not clear: the line is "
+    "within it, so more pairs would tell. The lines are this program's choice and no standard; what is not measured is not good."
 )
 PEOPLE, ITSELF, SECOND_JUDGE, STRESS = "Next to raters", "Next to itself", "Next to a second judge", "Under stress"
 VERSION, DATE, REPLIES = "By version", "By date", "What it replies"

@@ -91,16 +91,18 @@ def _cells(frame: pd.DataFrame, column: Column, form: NumberForm) -> list[Cell]:
 def _cell(value: Any, column: Column, form: NumberForm) -> Cell:
     if isinstance(value, str):
         return printable(column.display(value) if column.is_text else value)
-    if not pd.api.types.is_scalar(value):
-        return printable(column.display(value))
-    if pd.isna(value):
-        return None
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return printable(column.display(value))
+    # A list of a thousand rows has mostly plain numbers, of which little is to be asked
+    if type(value) not in (int, float) or value != value:
+        if not pd.api.types.is_scalar(value):
+            return printable(column.display(value))
+        if pd.isna(value):
+            return None
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return printable(column.display(value))
     number = float(value)
     if column.kind is ColumnKind.SHARE:
         return [f"{fixed(100 * number, form.digits)} %", _number(100 * number)]
-    if column.kind is ColumnKind.COUNT or isinstance(value, Integral):
+    if column.kind is ColumnKind.COUNT or (not isinstance(value, float) and isinstance(value, Integral)):
         count = round(number)
         return [fixed(count, 0), count]
     return [fixed(number, form.decimals), _number(number)]

@@ -102,7 +102,8 @@ def page_title(script: str) -> str:
     """The title of a page in the browser's tab."""
     own = STUDIES.tabs if may_browse(current_account()) else [tab for door in LABELLING_DOORS for tab in door.tabs]
     titles = {tab.script: tab.title for tab in (*BROWSING.values(), *own, SIGN_IN, SIGN_OUT, MY_ACCOUNT)}
-    return _in_own_terms(titles[script])
+    title = titles[script]
+    return title if title[0].isupper() else _in_own_terms(title, current_run())
 
 
 def tour_entry() -> None:
@@ -131,7 +132,7 @@ def tabs(script: str) -> None:
     if len(listed) > 1:
         with st.container(horizontal=True, key="tabs", gap="small"):
             for tab in listed:
-                title = escaped(_in_own_terms(tab.title))
+                title = escaped(_in_own_terms(tab.title, run))
                 label = f"**{title}**" if tab.script == script else title
                 _link(tab.script, label, {} if tab.script.startswith("studies/") else {**params})
 
@@ -145,9 +146,11 @@ def is_listed(tab: Tab, run: Run | None) -> bool:
         return tab.needs in (ALWAYS, HANDBOOKS, PAIRS)
     if not run.has_pairs and tab.needs not in (WITHOUT_PAIRS if run.has_handbooks else WITHOUT_HANDBOOKS):
         return False
+    if tab.needs == TWO_RUNS:
+        return len(loaders.loaded_runs()) > 1
     flags = {
         ALWAYS: True, PAIRS: True, HANDBOOKS: run.has_handbooks, UNLABELLED: run.has_handbooks and not run.has_pairs,
-        SYSTEMS: run.has_systems, ROUTES: run.has_routes, STRESS: run.has_stress, TWO_RUNS: len(loaders.loaded_runs()) > 1,
+        SYSTEMS: run.has_systems, ROUTES: run.has_routes, STRESS: run.has_stress,
     }  # fmt: skip
     return flags[tab.needs] if tab.needs in flags else tab.needs in _contents(run)
 
@@ -174,10 +177,8 @@ FIRST = "first-"
 
 def _pages(account: Account | None) -> Iterator[StreamlitPage]:
     first, browses, own = home(account), may_browse(account), own_pages(account)
-    run = current_run() if browses else None
-    shown = doors(
-        account, browses=browses, owner=may_rejudge(account), has_handbooks=run is None or run.has_handbooks, own=own,
-    )  # fmt: skip
+    owner, run = may_rejudge(account), current_run() if browses else None
+    shown = doors(account, browses=browses, owner=owner, has_handbooks=run is None or run.has_handbooks, own=own)
     in_menu = dict(_menu_entries(shown, run, first, account))
     own_tabs = [Tab(f"studies/{script}", STUDY_PAGES[script], ALWAYS) for script in own]
     known: dict[str, Tab] = {}  # in the order of the menu
@@ -185,7 +186,7 @@ def _pages(account: Account | None) -> Iterator[StreamlitPage]:
         known.setdefault(tab.script, tab)
     for script, tab in known.items():
         if _is_open_to(tab, account):
-            yield from _both(script, in_menu.get(script), _in_own_terms(tab.title), first)
+            yield from _both(script, in_menu.get(script), _in_own_terms(tab.title, run), first)
     if account is None and own:
         exists = {PurePosixPath(script).name for script in known}
         yield from _sign_in_entries(exists)
@@ -198,7 +199,7 @@ def _menu_entries(shown: tuple[Door, ...], run: Run | None, first: str, account:
         listed = [tab for tab in door.tabs if _is_open_to(tab, account) and is_listed(tab, run)]
         if listed:
             opened = next((tab for tab in listed if PurePosixPath(tab.script).name == address), listed[0])
-            yield opened.script, _in_own_terms(door.title)
+            yield opened.script, _in_own_terms(door.title, run)
 
 
 def _both(script: str, entry: str | None, title: str, first: str) -> Iterator[StreamlitPage]:
@@ -232,9 +233,8 @@ def _address() -> str:
     return PurePosixPath(urlsplit(st.context.url or "").path).name
 
 
-def _in_own_terms(title: str) -> str:
+def _in_own_terms(title: str, run: Run | None) -> str:
     """A title in the run's words: one in lower case is a term that the run may have renamed."""
     if title[0].isupper():
         return title
-    run = current_run()
     return title_of(run, title) if run else title.capitalize()

@@ -54,7 +54,7 @@ METHODS = {
     "release": "As the run has them; every quote is word for word from an answer.",
 }
 CERTAIN = (
-    "No sentence of these {handbooks} surely states a position that could be told apart. This is the pair that shows the "
+    "No sentence of these {handbooks} clearly states a position that could be told apart. This is the pair that shows the "
     "disagreement best."
 )
 
@@ -97,8 +97,8 @@ def at_least(position: Position) -> int:
 
 
 def doubt_words(least: int) -> str:
-    """` (at least 13 surely)`; "" for 0."""
-    return f" (at least {least:,} surely)" if least else ""
+    """` (at least 13 for certain)`; "" for 0."""
+    return f" (at least {least:,} for certain)" if least else ""
 
 
 def centers_of(run: Run) -> dict[str, str]:

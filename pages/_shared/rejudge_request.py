@@ -24,7 +24,7 @@ from pages._shared.loaders import load
 from pages._shared.pair_filters import pick_filters
 from pages._shared.pickers import choose, pick_many
 from pages._shared.side_by_side import side_by_side
-from pages._shared.widgets import counts
+from pages._shared.widgets import counts, server_commands
 
 SELECTIONS = {"filters": "Pairs that match filters", "lot": "Random sample", "all": "All pairs of the run"}
 PROTOCOLS = {"structured": "Everything in one call", "label_only": "Label first"}
@@ -37,11 +37,8 @@ NO_ENDPOINT = (
     "No language model is set, so nothing can judge these pairs; only an estimate needs none. A PI sets one on *People*, under "
     "*Settings*."
 )
-OR_VARIABLES = (
-    "Or start the dashboard again with these three variables (or with three such lines in `~/.streamlit/secrets.toml`, values in "
-    "quotes):"
-)
 VARIABLES = """\
+# Or start the dashboard again with these three variables (or three such lines in ~/.streamlit/secrets.toml, values in quotes):
 AUDIT_JUDGE_URL=http://127.0.0.1:8000/v1    # any OpenAI-compatible endpoint; several with commas
 AUDIT_JUDGE_MODEL=the-model                 # may be left out where the endpoint has only one
 AUDIT_JUDGE_KEY=...                         # if the endpoint requires one; it is never shown or stored"""
@@ -123,8 +120,8 @@ def _pick_judge(run: Run, request: JobRequest) -> JobRequest:
     """Judge, protocol and checks; without an endpoint, how to set one."""
     settings = current_settings()
     if not settings.judge_urls:
-        st.info(f"{NO_ENDPOINT} {OR_VARIABLES}")
-        st.code(VARIABLES, language="bash", wrap_lines=True)
+        st.info(NO_ENDPOINT)
+        server_commands(VARIABLES)
         return request
     st.markdown(escaped(f"{model_text(settings)}."))
     left, right, last = st.columns([4, 5, 2])

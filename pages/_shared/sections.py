@@ -12,7 +12,6 @@ from audit.exports.sections.model import SectionSpec, Sentence
 from audit.store.runs import Run
 from audit.tables import Column
 from pages._shared.loaders import drawn, load
-from pages._shared.systems import wide_chart
 from pages._shared.widgets import chart, counts, figure_frame, footer, say, table
 
 
@@ -55,7 +54,7 @@ def drawing(run: Run, section: SectionSpec, frame: pd.DataFrame) -> None:
     spec = section.drawing
     assert spec is not None
     figure = drawn(spec.on_page or spec.draw, frame, key=f"{section.key}/{spec.name}")
-    (wide_chart if spec.wide else chart)(figure, spec.key or spec.name, spec.alt)
+    chart(figure, spec.key or spec.name, spec.alt)
     _sentence(run, section.reading, frame)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import LABEL_WORDS
+from audit.charts.style import PLAIN_LABELS
 from audit.metrics.within_handbook import was_read, within_handbook_counts
 from audit.store.runs import Run
 from audit.terms import counted
@@ -68,7 +68,7 @@ def _disagreement(run: Run, group: pd.DataFrame) -> None:
     first = group.iloc[0]
     significance = f" · {escaped(first['significance'])} significance" if pd.notna(first["significance"]) else ""
     about = first["divergence_topic"] if pd.notna(first["divergence_topic"]) else "One thing, stated in several ways"
-    st.markdown(f"**{escaped(about)}** · {escaped(LABEL_WORDS[first['label']])}{significance}")
+    st.markdown(f"**{escaped(about)}** · {escaped(PLAIN_LABELS[first['label']])}{significance}")
     positions = list(group.groupby("position"))
     # A judge was shown two passages by these names, and may use them in its reasons
     called = ("Passage A", "Passage B") if len(group) == len(positions) == 2 else ()

@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.dark_mode import DARK_COLOURS, light_dark
-from audit.charts.style import LABEL_COLOURS, LABEL_WORDS, SIGNIFICANCE_COLOURS, ink_on
+from audit.charts.style import LABEL_COLOURS, PLAIN_LABELS, SIGNIFICANCE_COLOURS, ink_on
 from audit.formatting import shortened
 from audit.metrics.question_positions import Holder, QuestionPositions, positions_of
 from audit.own_process import TooMuchError
@@ -71,6 +71,7 @@ CLASH = "clash"
 CLASH_WORDS = "Mark what each says on the disputed point"
 LONG_ANSWER, AROUND = 900, 250
 """Letters of an answer from which on only what is that near to the marked sentence is in sight; a click shows the rest."""
+BEGINNING, BEGINNING_LINES = 350, 8  # letters and lines of an answer that are in sight among those of several systems
 NO_CLASH, LONG = "no clash", "long"
 
 
@@ -119,7 +120,7 @@ def verdict_html(run: Run, pair: Pair) -> Markup:
 def judgement_html(judgement: Judgement, status: str = "") -> Markup:
     """The same of a verdict; `status` is a sentence on it."""
     hits = partial(hits_html, words=searched_words())
-    words = LABEL_WORDS[judgement.second_label or "unscored"]
+    words = PLAIN_LABELS[judgement.second_label or "unscored"]
     badges = _badges_html(judgement)
     return rendered("_shared/verdict.html", judgement=judgement, badges=badges, status=status, hits=hits, second_words=words)
 
@@ -233,7 +234,7 @@ def _badges_html(judgement: Judgement) -> Markup:
 
 def label_badge_html(label: str | None) -> Markup:
     """A label in its colour; None: unscored."""
-    return _badge_html(LABEL_WORDS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
+    return _badge_html(PLAIN_LABELS[label or "unscored"], LABEL_COLOURS[label or "unscored"])
 
 
 def _badge_html(text: str, colour: str) -> Markup:
@@ -283,6 +284,19 @@ def mark_differences(a: str, b: str, kinds: Collection[DifferenceKind], words: S
 def marked_html(text: str, spans: Iterable[DifferenceSpan], words: Sequence[str] = ()) -> Markup:
     """The escaped text with the spans, which are in order and do not overlap, in `<mark>`, and the words of a search."""
     return Markup().join(_html_fragments(text, spans, hits_in(text, words)))
+
+
+def beginning_html(text: str, spans: Sequence[DifferenceSpan]) -> Markup:
+    """The same, folded after its BEGINNING and the word or mark there; the fold says how many marks are in it."""
+    lines = len("".join(text.splitlines(keepends=True)[:BEGINNING_LINES]))
+    end = min(lines, text.find(" ", BEGINNING) % (len(text) + 1))
+    end = max([end, *(span.end for span in spans if span.start < end)])
+    if len(text) - end < AROUND:
+        return marked_html(text, spans)
+    later = [span._replace(start=span.start - end, end=span.end - end) for span in spans if span.start >= end]
+    marks = f" ({len(later)} marked)" if later else ""
+    before = marked_html(text[:end], [span for span in spans if span.end <= end])
+    return before + _folded(f"The rest of the answer{marks}", marked_html(text[end:], later))
 
 
 def _html_fragments(text: str, spans: Iterable[DifferenceSpan], part: Callable[[int, int], Markup]) -> Iterator[Markup]:

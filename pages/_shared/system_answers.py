@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from audit.charts.criteria import LEVEL_COLOURS, level
 from audit.charts.dark_mode import light_dark
@@ -27,7 +27,7 @@ from audit.store.runs import Run
 from audit.text.comparison import DifferenceKind, DifferenceSpan, differences
 from pages._blinded.templates import rendered
 from pages._shared.long_texts import compared
-from pages._shared.side_by_side import AnswerHead, marked_html
+from pages._shared.side_by_side import AnswerHead, beginning_html
 from pages._shared.source_links import public_link_html, source_address
 
 REFERENCE_NAME = "Reference answer"
@@ -62,12 +62,12 @@ def marked_texts(texts: Mapping[str, str], baseline: str | None, kinds: Collecti
     """
     shown = {system: shortened(text) for system, text in texts.items()}
     if baseline not in shown or len(shown) < 2:
-        return {system: escape(text) for system, text in shown.items()}
+        return {system: beginning_html(text, ()) for system, text in shown.items()}
     found = {system: compared(differences, shown[baseline], text) for system, text in shown.items() if system != baseline}
     spans: dict[str, Sequence[DifferenceSpan]] = {system: own for system, (_, own) in found.items()}
     alone = set.intersection(*(set(of_baseline) for of_baseline, _ in found.values()))
     spans[baseline] = [span for span in next(iter(found.values()))[0] if span in alone]
-    return {system: marked_html(shown[system], [span for span in own if span.kind in kinds]) for system, own in spans.items()}
+    return {system: beginning_html(shown[system], [one for one in own if one.kind in kinds]) for system, own in spans.items()}
 
 
 def answers_html(run: Run, question: SystemQuestionView, texts: Mapping[str, Markup], titles: Mapping[str, str]) -> Markup:

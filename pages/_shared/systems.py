@@ -8,16 +8,15 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from audit.charts.style import Figure
 from audit.queries.system_answers import system_question_list
 from audit.store.runs import Run
 from pages._shared.loaders import load
 from pages._shared.pickers import pick_one
-from pages._shared.widgets import chart, say, title_of
+from pages._shared.widgets import say, server_commands, title_of
 
 NO_SYSTEMS = (
     "This run has no answering systems, so there is nothing to compare here (not measured, which is not the same as zero). A "
-    "release has them in systems.jsonl and system_answers.jsonl; these commands create them:"
+    "release has them in systems.jsonl and system_answers.jsonl; commands create them."
 )
 SYSTEM_COMMANDS = """\
 audit run CONFIG.toml              # with [[systems]] in the configuration: each answers the same questions
@@ -42,7 +41,7 @@ def stop_without_systems(run: Run) -> None:
     """Say how a run gets systems, and stop the page, where it has none."""
     if not run.has_systems:
         st.info(say(run, NO_SYSTEMS))
-        st.code(SYSTEM_COMMANDS, language="bash", wrap_lines=True)
+        server_commands(SYSTEM_COMMANDS)
         st.stop()
 
 
@@ -63,9 +62,3 @@ def pick_questions(run: Run) -> tuple[QuestionFilter, pd.DataFrame]:
 def _needs_picker(values: list[str], param: str) -> bool:
     """Whether there is something to pick, or a link asks for a value, which must not be ignored in silence."""
     return len(values) > 1 or param in st.query_params
-
-
-def wide_chart(figure: Figure, key: str, alt: str) -> None:
-    """A chart of several panels; on a phone it keeps its width and is scrolled sideways. Needs CSS on the page."""
-    with st.container(key=f"wide_{key}"):
-        chart(figure, key, alt)

@@ -23,7 +23,7 @@ from pages._blinded.file_widgets import download_button
 from pages._blinded.frame import escaped
 from pages._shared.previews import current_notice
 from pages._shared.themes import ThemeView
-from pages._shared.widgets import clicked_row, counts
+from pages._shared.widgets import clicked_row, counts, server_commands
 
 RESULT = "result of the last edit"
 FORM, EDIT_LIST = "controls", "list"
@@ -56,7 +56,7 @@ def explain_who_may_edit() -> None:
         st.info(SIGN_IN)
     else:
         st.info(NO_ACCOUNT)
-        st.code(ADD_ACCOUNT, language="bash")
+        server_commands(ADD_ACCOUNT)
 
 
 def save_edit(run: Run, built: Taxonomy, new_edit: NewEdit, part: str) -> bool:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from annotation.studies.accounts import Account
-from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import current_account, may_browse, own_pages
-from pages._blinded.frame import explain
+from pages._blinded.frame import guarded
 from pages._blinded.scripts import script_path
 from pages._blinded.templates import component
 from pages._shared import loaders
@@ -20,29 +18,18 @@ from pages._shared.doors import MY_ACCOUNT, SIGN_IN, SIGN_OUT, START
 from pages._shared.pickers import current_run, real_runs_first, remember_run, run_label
 from pages._shared.search import search
 
-# One line: the search takes what is left. On a phone it moves below the rest. Streamlit's header, with the settings at its right
-# end, lies over the same line, so clicks have to pass through it everywhere else.
-STYLE = Path(__file__).with_name("top_bar_place.css")
 _bar = component("_shared/top_bar")
 
 
 def top_bar(script: str) -> None:
     """Draw the bar of a page. Who may not browse runs gets nothing of them: no name, no picker, no search."""
-    st.html(STYLE)
     account = current_account()
     browses = may_browse(account)
     run = current_run() if browses else None
     with st.container(key="top_bar", horizontal=True):
         if run and script != START.script:  # the start page has a larger one
-            _draw_search(run)
+            guarded(search, run, "search")  # of a store that cannot be read the page is still drawn
         _draw_bar(account, run, browses=browses)
-
-
-def _draw_search(run: Run) -> None:
-    try:
-        search(run, "search")
-    except AuditError as error:  # a store that cannot be read; the page is still drawn
-        explain(error)
 
 
 def _draw_bar(account: Account | None, run: Run | None, *, browses: bool) -> None:

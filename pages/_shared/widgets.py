@@ -79,6 +79,8 @@ def how_counted(*names: str) -> None:
 
 def definitions(*names: str) -> None:
     """What metrics count, in prose; their columns and SQL behind a fold. `names` are keys of audit.metrics.METRICS."""
+    of_run = {"run": st.query_params["run"]} if "run" in st.query_params else {}
+    st.page_link(script_path("glossary"), label="Which pairs each page counts", query_params={**of_run, "word": "pairs"})
     for name in names:
         # What a caller can do wrong is left out
         paragraphs = RAISES.sub("", METRICS[name].docstring).strip().split("\n\n")
@@ -90,6 +92,12 @@ def definitions(*names: str) -> None:
             for paragraph in of_columns:
                 st.code(paragraph, language=None, wrap_lines=True)
             st.code(METRICS[name].sql, language="sql")
+
+
+def server_commands(commands: str) -> None:
+    """Lines for a terminal, behind a fold."""
+    with st.expander("For the person who runs the server"):
+        st.code(commands, language="bash", wrap_lines=True)
 
 
 def counts(run: Run, template: str, **values: object) -> None:
@@ -157,17 +165,16 @@ def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | 
 
 
 def _plot(figure: Figure, key: str, alt: str, title: str = "", **selection: Any) -> Any:
-    narrow = narrowed(figure) if is_phone() else None
-    fits, shown = narrow is not None, with_room_for_names(figure) if narrow is None else narrow
-    with_words = with_notice(shown, current_notice(), PHONE_LETTERS if fits else LINE_LENGTH)
+    narrow = is_phone()
+    shown = narrowed(figure) if narrow else with_room_for_names(figure)
+    with_words = with_notice(shown, current_notice(), PHONE_LETTERS if narrow else LINE_LENGTH)
     noticed = with_caption(with_words, title or alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}
-    with st.container(key=f"{'fitted' if fits else 'drawn'}_{key}"):  # on a phone, what does not fit scrolls sideways
-        # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
-        # A chart of its own on a phone: drawn over the wide one, which comes first, it may keep that one's names beside its own.
-        own_key = f"{key}_on_a_phone" if fits else key
-        return st.plotly_chart(drawn, width="stretch", key=own_key, config=config, alt=alt, theme=None, **selection)
+    # `theme=None`, because Streamlit's own theme would replace colours and fonts of the figure.
+    # A chart of its own on a phone: drawn over the wide one, which comes first, it may keep that one's names beside its own.
+    own_key = f"{key}_on_a_phone" if narrow else key
+    return st.plotly_chart(drawn, width="stretch", key=own_key, config=config, alt=alt, theme=None, **selection)
 
 
 def go_to(script: str, run: Run, **params: str | list[str]) -> None:

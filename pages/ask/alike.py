@@ -35,6 +35,8 @@ def _facts(run: Run, question: QuestionLike) -> str:
     words = ANSWERING.format(n=counted(run, "handbook", n), answer="answers" if n == 1 else "answer")
     if not question.present:
         return words.strip()
+    if question.present == 1:
+        return words + ("Their answers disagree." if question.disagreeing else "Their answers do not disagree.")
     disputed = DISAGREE if question.disagreeing else NONE_DISAGREE
     return words + disputed.format(disagreeing=f"{question.disagreeing:,}", present=f"{question.present:,}")
 

@@ -19,8 +19,8 @@ from pages._blinded.templates import marked, rendered
 from pages._shared.source_links import source_address
 
 CSS = Path(__file__).with_name("asked.css")
-IN_SIGHT = 8
-"""Handbooks of a state that are in sight; a click shows the others."""
+IN_SIGHT = 4
+"""Handbooks of the surest state that are in sight, and half as many of the next; a click shows the others."""
 OFFERED = 3
 """Handbooks whose nearest passage is in sight where nothing was found in any."""
 SURE = (Found.STATED, Found.PERHAPS)

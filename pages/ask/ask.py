@@ -43,11 +43,13 @@ NOTHING_BY_WORDS = (
 )
 HOW = {
     True: "No model has read the passages: their words were compared with those of the {question}.",
-    False: "No model has read the passages for an answer: {name} compared their meaning with that of the {question}.",
+    False: "No model has read the passages for an answer: {name} compared their meaning with that of the {question}. What only "
+    "this or only a comparison of words calls *stated* or *not found* is *perhaps*.",
 }
+MARKED = "Marked in each passage is the sentence that is nearest to the {question}."
 MEASURED = (
-    "On {source}: of {answered} questions that a document answers, this search called {missed} *not found*; of {unanswered} that "
-    "it does not answer, it offered passages for {found}."
+    "How often it errs: on {source}, it called {missed} of {answered} questions that a document answers *not found*, and "
+    "offered passages for {found} of {unanswered} that it does not answer."
 )
 ENCODING = (
     "A sentence model is reading the {handbooks} of this run: {done} of {total} so far. Until it has read all, words are "
@@ -72,7 +74,7 @@ def passages(run: Run, asked: Asked, names: dict[str, str], alike: Sequence[Ques
         st.info(say(run, NOTHING_BY_WORDS if asked.compared == BY_WORDS else NOTHING_NEAR, n=searched))
     if asked.encoded:
         st.info(say(run, ENCODING, done=asked.encoded[0], total=asked.encoded[1]))
-    counts(run, "{n} searched. " + HOW[asked.compared == BY_WORDS], n=searched, name=asked.compared)
+    counts(run, f"{{n}} searched. {HOW[asked.compared == BY_WORDS]} {MARKED}", n=searched, name=asked.compared)
     if asked.errors:
         counts(run, MEASURED, **{name: asked.errors[name] for name in ("missed", "answered", "found", "unanswered", "source")})
     st.html(handbooks_html(run, asked, names, alike))

@@ -21,7 +21,7 @@ from pages._shared.widgets import counts, say
 TEXT, ORGAN, SOURCES = "ask", "organ", "source"
 """The parameters of the address."""
 EXAMPLE = "Can I drink alcohol?"
-WHO_IS_ASKED = "{n} can be asked, because the run has the texts. A source is what comes from one {center}."
+WHO_IS_ASKED = "{n} can be asked, because the run has the texts."
 DOING = {
     WAITING: "Waiting until another {question} is answered",
     PREPARING: "Preparing the {handbooks} of this run: {done} of {total}",
@@ -46,7 +46,8 @@ def ask_form(run: Run) -> tuple[str, AskScope]:
                 placeholder="All",
             )  # fmt: skip
         with right:
-            st.multiselect("Sources", sources, key=SOURCES, format_func=distinct_labels(sources, display_name), placeholder="All")
+            from_centers, named = escaped(fill(run, "{Center}")), distinct_labels(sources, display_name)
+            st.multiselect(from_centers, sources, key=SOURCES, format_func=named, placeholder="All")
         options: Mapping[str, Sequence[str] | None] = {TEXT: None, ORGAN: organs, SOURCES: sources}
         with last:
             pressed = st.form_submit_button("Ask", type="primary", width="stretch", on_click=_to_address, args=(options,))

@@ -67,7 +67,7 @@ with page("By {center}", "Do the {handbooks} of {a_center} agree with each other
     counts(
         run,
         "{n} {centers}. A pair of {handbooks} from two {centers} counts for both {centers}. Lines are 95 % intervals; one wider "
-        "than 50 points is only written.",
+        "than 50 points is given in numbers alone.",
         n=len(frame),
     )
     if not any_within:

@@ -26,9 +26,9 @@ from audit.terms import fill
 from pages._shared.loaders import load, load_two, loaded_runs
 from pages._shared.pickers import choose, named_by, pick_one, run_label
 from pages._shared.previews import banner_of_other_run
-from pages._shared.widgets import chart, counts, footer, linked_rows, say, table, title_of
+from pages._shared.widgets import chart, counts, footer, linked_rows, say, server_commands, table, title_of
 
-ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions:"
+ONLY_RUN = "Only this run is loaded. To compare two runs, judge this one again or load another release with the same questions."
 REJUDGE_COMMAND = "audit judge {run} --out rejudged --load"
 FORWARD, BACK = "forward", "back"
 
@@ -58,7 +58,7 @@ def pick_two_runs(run: Run) -> ComparedRuns | None:
     others = {other.key: other for other in loaded if other.key != run.key}
     if not others:
         st.info(ONLY_RUN)
-        st.code(REJUDGE_COMMAND.format(run=run.key), language="bash", wrap_lines=True)
+        server_commands(REJUDGE_COMMAND.format(run=run.key))
         return None
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:

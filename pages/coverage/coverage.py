@@ -30,7 +30,7 @@ ABOUT_CELLS = (
     "The column *all* counts {questions} of the {organ} of {a_handbook}, and general ones. Grey: {questions} about another "
     "{organ}, which {a_handbook} need not answer. Hatched: not asked."
 )
-MOST_LEFT_OUT = "Most of what it should answer is not addressed by"
+MOST_LEFT_OUT = "Most of what it should answer is left out by"
 NONE_LEAVES_OUT_MORE = "How much each {handbook} leaves out of what it should answer"
 STATE_ORDERS = {"stated": "most stated", "name": "name"}
 GROUPS = ("handbook", "topic", "organ")

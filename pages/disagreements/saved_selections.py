@@ -12,7 +12,7 @@ from annotation.studies.selections import MAX_NAME, SAVING_ROLES, delete_selecti
 from audit.errors import AuditError
 from audit.store.runs import Run
 from pages._blinded.access import accounts_exist, current_account, label_store, now
-from pages._blinded.frame import escaped, explain
+from pages._blinded.frame import escaped, explain, guarded
 from pages._blinded.scripts import script_path
 from pages._shared.pair_filters import FILTERS
 from pages._shared.widgets import say
@@ -63,10 +63,7 @@ def _save_form(account: Account) -> None:
 
 
 def _delete(account: Account, name: str) -> None:
-    try:
-        delete_selection(label_store(), account, name)
-    except AuditError as error:
-        explain(error)
+    guarded(delete_selection, label_store(), account, name)
 
 
 def current_selection() -> str:

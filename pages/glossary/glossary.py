@@ -1,17 +1,22 @@
 """Glossary: the words of the audit in plain English, using the run's own terms."""
 
+import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
 from audit.charts.dark_mode import light_dark
 from audit.charts.style import LABEL_COLOURS
 from audit.metrics import glossary
+from audit.metrics.questions import organs
+from audit.queries.pair_counts import ALL_HANDBOOKS, MATCHING
 from audit.store.runs import Run
 from audit.terms import fill
 from audit.vocabulary import LABELS, Label
+from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import type_words
-from pages._shared.widgets import say
+from pages._shared.rating_sources import first_source
+from pages._shared.widgets import say, table
 
 LEAD = "Each word has the same meaning on every page."
 LABEL_MEANINGS = {
@@ -86,7 +91,8 @@ CORE_MEANINGS = {
     "ranks are (reciprocal rank fusion, RRF), where each search gives a section 1 / (60 + its rank).",
     "full document": "The {handbook} is short, so its full text was given to the generator and nothing was searched.",
     "fallback": "The passages found were not enough, so the full text of the {handbook} was given to the generator.",
-    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question.",
+    "closest passages": "Quoted without a language model: the passages of the {handbook} that are closest to the question. "
+    "From which closeness one is *stated*, or *perhaps* an answer, was measured; in *Ask* a sentence model and words must agree.",
     "head-to-head": "A study in which people read two systems' answers to one {question} and choose the better one, without "
     "knowing which system gave which. Each person sees each system's answer on a side that was drawn at random.",
     "reference answer": "An answer to {a_question} that counts as right. In a study it is shown on request, which is recorded.",
@@ -102,6 +108,37 @@ CORE_MEANINGS = {
     "package": "All tables and figures of a run as files, with a report and a manifest that lists what they were made from.",
 }
 """Words that no metric defines; `audit.metrics.glossary` has the others, each defined with the metric that uses it."""
+
+
+COUNTED_PAIRS = {
+    "all pairs": ("Every two answers to the same {question}.", "About, Runs, Downloads"),
+    "labelled pairs": ("Those of them whose verdict could be read.", "Organs and Topics of all {handbooks}, Centers"),
+    "pairs that both answer": ("Labelled, and no answer is absent.", "Start (corrected), Question, Handbook, Topics, Prevalence"),
+    "pairs that should answer": (
+        "Labelled, and the {question} is general or of the {organ} of both {handbooks}.", "Start (not addressed), Organs",
+    ),
+    "pairs that should answer and do": ("Both at once.", "Start (not corrected), Organs"),
+    "rated pairs": ("Drawn from all pairs, a number from each label of the judge.", "Trust, Agreement"),
+}  # fmt: skip
+"""The denominators of pages: which pairs, and where."""
+COUNTED_HEADINGS = {"word": "Pairs", "n": "In this run", "which": "Which they are", "pages": "Where they are counted"}
+
+
+def counted_pairs(run: Run, wanted: str) -> None:
+    """The denominators that match, each with its number of pairs in the run."""
+    shown = matching(run, {word: " ".join(words) for word, words in COUNTED_PAIRS.items()}, wanted)
+    if not shown or not run.has_pairs:
+        return
+    every, own = (load(organs, run, scope=scope).iloc[-1] for scope in (ALL_HANDBOOKS, MATCHING))
+    source = first_source(run)
+    numbers = (every["pairs"], every["scored"], every["present"], own["scored"], own["present"], source.rated if source else 0)
+    rows = [
+        (word, int(n), fill(run, which), fill(run, pages))
+        for (word, (which, pages)), n in zip(COUNTED_PAIRS.items(), numbers, strict=True)
+        if word in shown
+    ]
+    st.header("Which pairs a figure counts", anchor=False)
+    table(pd.DataFrame(rows, columns=list(COUNTED_HEADINGS)), "counted_pairs", COUNTED_HEADINGS)
 
 
 def sections() -> dict[str, dict[str, str]]:
@@ -138,6 +175,7 @@ def define_labels(run: Run, wanted: str) -> None:
 with page("Glossary", LEAD, without_pairs=LEAD, without_run=True) as run:
     wanted = type_words("Search the glossary", "word", "A word, or part of its meaning")
     define_labels(run, wanted)
+    counted_pairs(run, wanted)
     matches = {heading: matching(run, definitions, wanted) for heading, definitions in sections().items()}
     for heading, definitions in matches.items():
         if definitions and wanted:

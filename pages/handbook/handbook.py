@@ -34,8 +34,8 @@ LEAVES_OUT = (
     "interval {absence_span})."
 )
 FOUND = (
-    "Of what it should answer ({asked}: {questions} of its {organ}, and general ones) **{stated}** are stated, **{perhaps}** are "
-    "perhaps there, and **{not_found}** were not found. "
+    "Of what it should answer ({asked}: {questions} of its {organ}, and general ones): **{stated}** stated, **{perhaps}** "
+    "perhaps there, **{not_found}** not found. "
 )
 NOTHING_ASKED = "It was asked nothing that it should answer."
 DISAGREES = (
@@ -131,7 +131,7 @@ def gap_section(run: Run, handbook_id: str, organ: str) -> None:
         n=len(frame),
     )
     columns = gaps.table.pick(run, "text", "topics", "share")
-    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=4)
+    linked_rows(run, frame, "gap_table", columns, "question", lambda row: {"question": row["question_id"]}, rows=3)
     footer(frame, "gaps", run, "gaps")
 
 

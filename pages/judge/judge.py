@@ -45,7 +45,7 @@ from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.rating_sources import first_source
 from pages._shared.side_by_side import CSS, AnswerHead, label_badge_html
-from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, table
+from pages._shared.widgets import chart, clicked_row, counts, footer, link, say, server_commands, table
 from pages.judge.rated import rated_section
 
 LEAD = (
@@ -142,12 +142,10 @@ def consistency_section(run: Run) -> None:
         not_measured = "; ".join(kinds[kind] for kind in missing)
         counts(
             run,
-            "**Not measured**: {kinds}. The following command asks the judge again and loads the result as a run:",
+            "**Not measured**: {kinds}. A command asks the judge again and loads the result as a run.",
             kinds=not_measured,
         )
-        st.code(
-            MEASURE.format(run=run.key, options=" ".join(OPTIONS[kind] for kind in missing)), language="bash", wrap_lines=True
-        )
+        server_commands(MEASURE.format(run=run.key, options=" ".join(OPTIONS[kind] for kind in missing)))
 
 
 def length_section(run: Run) -> None:
@@ -200,7 +198,7 @@ def planted_section(run: Run) -> None:
     frame = load(PLANTED.metric, run)
     if frame.empty:
         counts(run, PLANTED.empty)
-        st.code(COMMAND, language="bash", wrap_lines=True)
+        server_commands(COMMAND)
         return
     counts(run, PLANTED_CHANGES_LEAD)
     own = frame[frame["judge"] == _judge(run, frame)]

@@ -56,8 +56,8 @@ with page("By {organ}", LEAD, unlabelled=UNLABELLED) as run:
     rates_frame(run, shown_frame, "organ", title, drawing, rows, (few, every), *files)
     counts(
         run,
-        "Shares as the judge labels, with 95 % intervals; one wider than 50 points is only written. In the chart the dashed "
-        "line marks the whole run, and each panel has its own scale.",
+        "Shares as the judge labels, with 95 % intervals; one wider than 50 points is given in numbers alone. In the chart "
+        "the dashed line marks the whole run, and each panel has its own scale.",
     )
 
     st.caption(say(run, SCOPE_NOTE))

@@ -17,14 +17,16 @@ from audit.charts.style import LABEL_WORDS
 from audit.formatting import isolated
 from audit.store.runs import Run
 from audit.terms import fill
+from audit.vocabulary import DISAGREEING
 from pages._blinded.templates import component
 from pages._shared.pair_list import click_opens
 from pages._shared.pickers import choose, named_by
-from pages._shared.widgets import clicked_point
+from pages._shared.widgets import clicked_point, linked_rows, title_of
 
 _keys = component("_shared/matrix_keys")
 KEY = "matrix_keys"
 SHOWN_HANDBOOKS = {"answering": "Only those that answer", "everyone": "All"}
+NAMED = 4  # handbooks in a row of those that another disagrees with
 KEYS_HELP = "The arrow keys move from cell to cell, Enter opens the pair."
 
 
@@ -46,6 +48,19 @@ def label_matrix(
     if cell:
         row, column = divmod(int(cell), len(ids))
         click_opens((ids[row], ids[column]), opened)
+
+
+def disagreeing_list(run: Run, question: str, cells: pd.DataFrame, names: dict[str, str]) -> None:
+    """The same in a narrow window: each handbook with those that it disagrees with, contradictions first; a row opens a pair."""
+    pairs = cells.rename_axis("a").reset_index().melt("a", var_name="b", value_name="label")
+    pairs = pairs[pairs["label"].isin(DISAGREEING)].sort_values("label", kind="stable")
+    named = pairs.assign(name=pairs["a"].map(names), other=pairs["b"].map(names)).groupby(["a", "name"], sort=False)
+    rows = named.agg(b=("b", "first"), others=("b", "size"), such=("other", lambda own: "; ".join(own.head(NAMED)))).reset_index()
+    columns = {"name": title_of(run, "handbook"), "others": "Disagrees with", "such": "Such as"}
+    opens = lambda row: {"question": question, "a": str(row["a"]), "b": str(row["b"])}  # noqa: E731
+    linked_rows(
+        run, rows.sort_values("others", ascending=False, kind="stable"), "disagreeing", columns, "question", opens, rows=6
+    )
 
 
 def _reached_by_keys(run: Run, cells: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:

@@ -37,11 +37,11 @@ from pages._shared.position_cards import most_differing, position_cards, positio
 from pages._shared.question_detail import all_answers, label_counts, pairs_on, pick_two, summary, two_answers
 from pages._shared.source_links import citation_links_html
 from pages._shared.widgets import counts, footer, link, say
-from pages.question.label_matrix import label_matrix
+from pages.question.label_matrix import disagreeing_list, label_matrix
 
 UNLABELLED = "What each {handbook} says, in its own words."
 PICK = "Click a cell of the matrix, or reach it with Tab and the arrow keys and press Enter; or choose any two {handbooks} here."
-PICK_TWO = "The positions above say who agrees. Choose any two {handbooks} to read their answers side by side."
+PICK_TWO = "A row opens the answers of the first two side by side. Or choose any two {handbooks} here."
 
 
 # -- A question that nothing has compared yet ----------------------------------------------------------------
@@ -184,7 +184,9 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
             with st.expander("Who agrees with whom", on_change="rerun", key="who_agrees") as agreeing:
                 if agreeing.open:  # the matrix is neither computed nor sent before
                     label_counts(run, question_id)
-                    if not is_phone():  # there the cards above say it: cells would be too small to touch
+                    if is_phone():  # cells would be too small to touch
+                        disagreeing_list(run, question_id, cells.loc[answering, answering], names)
+                    else:
                         label_matrix(run, question_id, cells, table, names, opened)
                     counts(run, PICK_TWO if is_phone() else PICK)
                     pick_two(run, list(cells.index), opened, names)

@@ -309,9 +309,10 @@ def _before_start(job: Job) -> None:
 def _estimate(job: Job) -> None:
     estimate = job.estimate
     stages = pd.DataFrame(estimate["stages"])
+    read, written = stages["prompt_tokens"].sum(), stages["reply_tokens"].sum()
     st.markdown(
-        f"**{int(stages['calls'].sum()):,} calls**, about {stages['prompt_tokens'].sum():,} tokens read and "
-        f"{stages['reply_tokens'].sum():,} written. **{estimate['without_call']:,}** of {estimate['pairs']:,} pairs need no "
+        f"**{int(stages['calls'].sum()):,} calls**, about {read:,} tokens read and {written:,} written. "
+        f"**{estimate['without_call']:,}** of {estimate['pairs']:,} pairs need no "
         "call, because an answer is absent or missing. Pairs with the same two answers share one call."
     )
     if estimate["seconds"] is None:
@@ -324,6 +325,15 @@ def _estimate(job: Job) -> None:
     table(stages, "stages", ESTIMATE_HEADINGS)
     csv_button(stages, "stages", f"{job.name}_estimate.csv")
     st.caption(caption)
+    fields = zip(st.columns(2), ("read", "written"), strict=True)
+    price_read, price_written = (
+        column.number_input(f"Price of a million tokens {which}", 0.0, value=None, key=which, placeholder="Not known")
+        for column, which in fields
+    )
+    if price_read is None or price_written is None:
+        st.caption("Without these two prices, what it costs is unknown. A model of your own costs no more than its hours.")
+    else:
+        st.markdown(f"At these prices about **{(read * price_read + written * price_written) / 1e6:,.2f}** in all.")
     if request_of(job).protocol == "label_only":
         st.caption("The second step needs one call for each pair that turns out to disagree; these calls are not included.")
 

@@ -35,12 +35,12 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by
-from pages._shared.widgets import counts, footer, linked_rows, say, table, title_of
+from pages._shared.widgets import counts, footer, linked_rows, say, server_commands, table, title_of
 
 LEAD = "Which search strategy finds the section that contains the answer? All strategies are tried on the same {questions}."
 NO_TRIALS = (
     "This run has no retrieval trials, so search strategies cannot be compared (not measured, which is not the same as zero). "
-    "A release provides them in trials.jsonl; for your own {handbooks}, these commands create them:"
+    "A release provides them in trials.jsonl; for your own {handbooks}, commands create them."
 )
 TRIAL_COMMANDS = """\
 audit retrieve DOCUMENTS --questions FILE --out DIR --gold FILE --strategy hero --strategy bm25
@@ -186,7 +186,7 @@ with page("Retrieval", LEAD, unlabelled=LEAD) as run:
             configurations(run, tried)
             st.stop()
         st.info(say(run, NO_TRIALS))
-        st.code(TRIAL_COMMANDS, language="bash", wrap_lines=True)
+        server_commands(TRIAL_COMMANDS)
         st.stop()
     if not everything["trials"].sum():
         st.info(say(run, UNSCORED))

@@ -27,6 +27,7 @@ from audit.queries.routing_trace import (
 from audit.queries.system_answers import ANSWERED, NOT_ASKED, SystemAnswerView, system_question
 from audit.store.runs import Run
 from audit.terms import fill
+from pages._blinded.frame import is_phone
 from pages._blinded.templates import rendered
 from pages._shared import sections
 from pages._shared.loaders import load
@@ -35,8 +36,7 @@ from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.side_by_side import CSS as PAIR_CSS
 from pages._shared.source_links import source_address
 from pages._shared.system_answers import answer_head
-from pages._shared.systems import wide_chart
-from pages._shared.widgets import counts, link, say, title_of
+from pages._shared.widgets import chart, counts, link, say, table, title_of
 
 LEAD = "Several sources can answer {a_question}. Which of them are asked, and how much of the evidence comes from each?"
 NO_ROUTES = (
@@ -51,6 +51,7 @@ READ_DRAWING = (
     "From left to right: the sources, best first, with their authority; how many of the passages that were probed are taken; the "
     "evidence that is kept, numbered from the best; and the terms that link it, those of the {question} in bold."
 )
+ROUTE_COLUMNS = {"source": "Source", "facts": "About it", "budget": "Passages taken", "probed": "Of", "share": "Of all taken"}
 MORE_SOURCES = "{n} further sources gave no evidence and are not drawn."
 
 
@@ -77,7 +78,7 @@ def dominance(run: Run, organ: str | None, sources: list[str]) -> None:
     sections.heading(run, SHARES)
     frame = load(SHARES.metric, run, organ=organ)
     alt = "The share of the evidence that is from each source, per system with 95 % intervals, over its share of all text."
-    wide_chart(dominance_dots(frame, sources), "dominance", alt)
+    chart(dominance_dots(frame, sources), "dominance", alt)
     words = " The release has no texts, so that shares of text are not known." if frame["text"].isna().all() else ""
     counts(
         run,
@@ -94,7 +95,7 @@ def by_kind(run: Run, organ: str | None, sources: list[str]) -> None:
     frame = load(SHARES_BY_KIND.metric, run, by="kind", organ=organ)
     if frame["budget"].notna().any():
         alt = "How each system divides its budget between sources, by how many sources the questions need."
-        wide_chart(budgets_by_kind(run, frame, sources), "budgets", alt)
+        chart(budgets_by_kind(run, frame, sources), "budgets", alt)
     else:
         counts(run, "The release does not say how many passages each system takes from each source.")
     sections.listing(run, SHARES_BY_KIND, frame)
@@ -148,8 +149,12 @@ def way(run: Run, question_id: str, question: RoutedQuestionView, view: RoutedVi
         counts(run, "This system found no passage for this {question} in any source.")
         return
     alt = f"{len(shown)} sources, the {len(view.evidence)} passages kept from them, and the terms that link the passages."
-    wide_chart(route_picture(shown, passages_frame(view, books), terms_frame(terms), colours), "route", alt)
-    counts(run, READ_DRAWING + (" " + MORE_SOURCES if len(shown) < len(routes) else ""), n=len(routes) - len(shown))
+    if is_phone():  # the passages and their terms are below
+        table(shown.astype({"budget": "Int64", "probed": "Int64"}), "route", ROUTE_COLUMNS, shares=("share",))
+    else:
+        chart(route_picture(shown, passages_frame(view, books), terms_frame(terms), colours), "route", alt)
+    sentences = [READ_DRAWING] * (not is_phone()) + [MORE_SOURCES] * (len(shown) < len(routes))
+    counts(run, " ".join(sentences), n=len(routes) - len(shown))
     for note in routing_notes(view):
         counts(run, "{note}", note=note)
     st.header("The evidence", anchor=False)

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from audit.charts.style import LABEL_WORDS, handbook_names
+from audit.charts.style import PLAIN_LABELS, handbook_names
 from audit.metrics.disputed_questions import counts_on
 from audit.metrics.question_positions import Position
 from audit.queries.lookup import handbook_list
@@ -80,7 +80,7 @@ def who_holds(run: Run, position: Position, centers: Mapping[str, str]) -> str:
 
 
 def _summary(run: Run, row: Mapping[Hashable, Any], positions: int) -> str:
-    parts = [LABEL_WORDS.get(str(row["label"]), str(row["label"]))]
+    parts = [PLAIN_LABELS.get(str(row["label"]), str(row["label"]))]
     if not pd.isna(row["significance"]):
         parts[0] += f", {row['significance']} {terms(run)['significance']}"
     pairs, disagree = ("pair", "disagrees") if row["pairs"] == 1 else ("pairs", "disagree")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotation.ratings.gold import human_labels
 from annotation.ratings.table import JUDGE, Ratings
-from audit.charts.style import interval, percent
+from audit.charts.style import PLAIN_LABELS, interval, percent
 from audit.jobs.asking import prepare
 from audit.metrics.disputed_questions import disputed_questions
 from audit.metrics.questions import organs
@@ -115,7 +115,7 @@ def raters_and_judge(run: Run) -> None:
 
 
 def _in_words(run: Run, label: Confirmed, kind: Raters) -> str:
-    values = {**label._asdict(), "label": label.label.lower(), "pairs": "pair" if label.rated == 1 else "pairs"}
+    values = {**label._asdict(), "label": PLAIN_LABELS[label.label], "pairs": "pair" if label.rated == 1 else "pairs"}
     values["who"] = kind.words
     return say(run, CONFIRMED + (DIVIDED if label.divided else ""), **values)
 

@@ -20,14 +20,14 @@ from pages._shared import sections
 from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_many, pick_one
-from pages._shared.widgets import chart, counts, figure_frame, linked_rows, say, title_of
+from pages._shared.widgets import chart, counts, figure_frame, linked_rows, say, server_commands, title_of
 from pages.stress.item import documents_html, question_html, replies_html
 
 LEAD = "What does a system do when the documents it is given are missing, irrelevant or wrong?"
 CSS = Path(__file__).with_name("item.css")
 NO_STRESS = (
-    "This run has no stress tests, so there is nothing to show here (not measured, which is not the same as zero). These "
-    "commands build tests and put them to a model, or to one of the readers whose results are known:"
+    "This run has no stress tests, so there is nothing to show here (not measured, which is not the same as zero). Commands "
+    "build tests and put them to a model, or to one of the readers whose results are known."
 )
 COMMANDS = """\
 audit stress build --help
@@ -250,7 +250,7 @@ DRAWN = {"all": curves, "selective": selective, "differences": differences, "con
 with page("Stress", LEAD, without_pairs=LEAD) as run:
     if not run.has_stress:
         st.info(say(run, NO_STRESS))
-        st.code(COMMANDS, language="bash", wrap_lines=True)
+        server_commands(COMMANDS)
         st.stop()
     st.html(CSS)
     scope = load(stress_scope, run)

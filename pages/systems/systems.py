@@ -35,7 +35,7 @@ from pages._shared.loaders import load
 from pages._shared.page import page
 from pages._shared.pickers import choose, named_by, pick_one
 from pages._shared.systems import CSS, QuestionFilter, pick_questions, stop_without_systems
-from pages._shared.widgets import chart, counts, footer, link, say, table
+from pages._shared.widgets import chart, counts, footer, link, say, server_commands, table
 
 LEAD = "Which system answers better? Every figure is over the {questions} that match, with the number of answers behind it."
 VIEWS = {
@@ -111,7 +111,7 @@ def against_references(run: Run, chosen: QuestionFilter) -> None:
     measured = frame[frame["measure"] != WORDS]
     if measured.empty:
         counts(run, MEASURES.empty)
-        st.code(SCORE_COMMANDS, language="bash", wrap_lines=True)
+        server_commands(SCORE_COMMANDS)
         return
     sections.drawing(run, MEASURES, measured)
     sections.listing(run, MEASURES, frame)

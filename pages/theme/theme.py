@@ -31,7 +31,7 @@ LEAD = "One subject on which {handbooks} disagree: what the judge wrote, who say
 VIEWS = {"who": "Who says what", "pairs": "Pairs behind it", "words": "In the judge's words", "where": "Where"}
 ANSWERED = tuple(label.value for label in reversed(PRESENT_LABELS))
 MAX_LISTED = 12
-FIRST_SHOWN = 2  # questions with their positions, which take a tenth of a second each to find
+FIRST_SHOWN = 1  # question with its positions, which take a screen of their own
 SUMMARY = (
     "**{pairs}** pairs with {topics}, on {questions} {question_word}, between {handbooks_n} {handbook_word} of "
     "{centers_n} {center_word}. **{disagreeing}** of these pairs disagree, which is {share} of all disagreement in the run "

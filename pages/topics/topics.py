@@ -84,7 +84,7 @@ with page("By {topic}", LEAD, unlabelled=UNLABELLED) as run:
     rates_frame(run, frame, "topic", title, drawing, rows, ((name, *few), (name, *every)), level, "topics")
     counts(
         run,
-        "{n}{drawn}. Lines are 95 % intervals; one wider than 50 points is only written. A "
+        "{n}{drawn}. Lines are 95 % intervals; one wider than 50 points is given in numbers alone. A "
         "{question} on two {topics} counts in both. Pairs are those of {handbooks} that should answer: of the {organ} of the "
         "{question}, or any two where it is general.",
         n=counted(run, level, len(frame)),

@@ -158,6 +158,7 @@ FOUND = "Of {unanswered} questions that the document does not answer, it showed 
 EXPLAINED = (
     "Each point of a line is a score: the lower the score that is accepted, the more answers are quoted, and the more other "
     "passages. Down to the first mark an answer is *stated*, down to the second it is *perhaps* there, below that *not found*. "
+    "In *Ask*, a sentence model and words both have to call an answer *stated*, or *not found*. "
     "{questions} questions, {answered} of them answered in their document, to ten documents of US health institutes that the "
     "thresholds were not chosen on. A language model wrote and graded the questions, not a clinician."
 )

@@ -77,9 +77,10 @@ def test_a_selection_of_pairs_is_judged_by_a_model_and_saved(fresh_office: Dashb
     page.get_by_role("button", name=f"Judge {chosen} pairs").click()
     expect(page.get_by_text("Open calls:")).to_be_visible()
 
-    # A second browser sees the same, and stops it
+    # A second browser sees the same, and stops it once something is there to be kept
     fresh_office.go_to(other, page.url.removeprefix(fresh_office.address))
     expect(other.get_by_text("Open calls:")).to_be_visible()
+    expect(other.get_by_text(re.compile(r"^[1-9]\d* answered"))).to_be_visible()
     other.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
     expect(page.get_by_text(re.compile("replies are stored"))).to_be_visible()

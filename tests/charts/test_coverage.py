@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from audit.charts.coverage import MUTED, coverage_figure, coverage_rows
-from audit.charts.narrow import is_rows_of_names
+from audit.charts.narrow import narrowed
 
 OVERALL = pd.DataFrame(
     {
@@ -94,5 +94,9 @@ def test_a_hundred_handbooks_stay_readable_one_row_each():
     assert len(figure.layout.yaxis.ticktext) == 102
 
 
-def test_its_cells_leave_no_room_for_names_above_them_on_a_phone():
-    assert not is_rows_of_names(coverage_figure(coverage_rows(OVERALL, "organ"), CELLS))
+def test_on_a_phone_its_cells_leave_twenty_pixels_for_the_names_above_them():
+    figure = narrowed(coverage_figure(coverage_rows(OVERALL, "organ"), CELLS))
+    below, above = figure.layout.yaxis.range
+    row = (figure.layout.height - figure.layout.margin.t - figure.layout.margin.b) / (below - above)
+    assert {round((1 - float(bar.width)) * row) for bar in figure.data} == {20}
+    assert figure.layout.yaxis.ticklabelposition == "inside top"

@@ -1,14 +1,16 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from audit.charts.criteria import preference_bars
 from audit.charts.decisions import decision_figure
-from audit.charts.labels import share_heatmap, two_step_bar
+from audit.charts.labels import two_step_bar
 from audit.charts.names import axis_of_names
-from audit.charts.narrow import for_a_phone, is_curves, is_rows_of_names, narrow_curves, narrowed
+from audit.charts.narrow import for_a_phone, is_rows_of_names, narrowed
 from audit.charts.rates import AUDIT_RATES, rate_dots
 from audit.charts.style import styled
 from audit.charts.systems import mean_dots
 from audit.charts.themes import theme_bars
+from audit.charts.transitions import confusion_figure
 from audit.vocabulary import Label
 
 
@@ -67,27 +69,44 @@ def test_a_name_is_above_its_bar_and_takes_no_width():
     assert figure.layout.height == height + 2 * 16 + 2 * 22
 
 
-def test_bars_with_a_width_of_their_own_become_as_narrow_as_others():
-    wide = styled(go.Figure(go.Bar(y=[0], x=[3], orientation="h", width=0.6)), 200, yaxes=axis_of_names(["earlier run"]))
-    assert is_rows_of_names(wide)
-    assert for_a_phone(wide).data[0].width == 0.4
-    assert not is_rows_of_names(two_step_bar(3, dict.fromkeys(map(str, Label), 1), 0))  # without a scale below
+def test_bars_of_a_width_of_their_own_keep_it_where_the_name_above_has_room():
+    low = styled(go.Figure(go.Bar(y=[0, 1], x=[3, 4], orientation="h", width=0.9)), 80, yaxes=axis_of_names(["a", "b"]))
+    low.update_layout(margin={"t": 8, "b": 8}, yaxis_range=[1.5, -0.5])
+    figure = narrowed(low)
+    # Two rows of 32 pixels and 16 more for each name, of which 20 are between the bars
+    assert round(float(figure.data[0].width), 3) == round(1 - 20 / 48, 3)
+    two = two_step_bar(3, dict.fromkeys(map(str, Label), 1), 0)
+    assert {float(bar.width) for bar in narrowed(two).data} == {0.5}
 
 
-def test_a_heat_map_has_no_room_for_names_and_scrolls_sideways_instead():
-    counts = pd.DataFrame({"organ": ["heart"], "consistent": [1], "divergent": [2]})
-    cells = share_heatmap(counts, "organ", (Label.CONSISTENT, Label.DIVERGENT), "pairs")
-    assert not is_rows_of_names(cells)
-    assert narrowed(cells) is None
-    assert is_rows_of_names(theme_bars(themes("raw fish")))
+def test_the_cells_of_a_matrix_are_below_the_names_of_their_rows_and_heads_of_columns_stand_upright():
+    counts = pd.DataFrame([[3, 1], [0, 2]], index=["complementary", "divergent"], columns=["complementary", "divergent"])
+    figure = narrowed(confusion_figure(counts, {}, "Ana", "the judge"))
+    assert figure.layout.xaxis.tickangle == -90
+    assert list(figure.layout.xaxis.ticktext) == ["complementary", "divergent", "total"]
+    assert figure.layout.margin.t == 7 * len("complementary") + 4 + 2 * 18  # the heads, and above them what rows and columns are
+    low = figure.layout.margin.t + (figure.layout.margin.b or 0)
+    row = (figure.layout.height - low) / abs(figure.layout.yaxis.range[0] - figure.layout.yaxis.range[1])
+    assert round((-figure.layout.yaxis.range[1] - 0.5) * row) == 16 - 10  # of the first name's 16 pixels, 10 are above its cells
+    heights = {round(float(cell.y1 - cell.y0) * row) for cell in figure.layout.shapes}
+    assert heights == {round(row - 20)}
+
+
+def test_headings_above_bars_are_in_lines_as_short_as_a_phones():
+    frame = pd.DataFrame([{"name": "one index against several sources, with a router", "by": "people", "comparisons": 4,
+                           "a": 1, "b": 1, "tie": 1, "both_bad": 1}])  # fmt: skip
+    wide = preference_bars(frame)
+    height = wide.layout.height
+    figure = narrowed(wide)
+    lines = figure.layout.annotations[0].text.split("<br>")
+    assert max(len(line.replace("<b>", "").replace("</b>", "")) for line in lines) <= 34
+    assert figure.layout.height == height + 18 + 3 * 22  # a line more, and one for each further entry of the legend
 
 
 def test_curves_are_as_narrow_as_a_phone_with_an_entry_of_the_legend_in_each_line():
     frame = pd.DataFrame({"threshold": [0.2, 0.8], "found": [30.0, 20.0], "false": [5.0, 1.0], "missed": [1.0, 11.0]})
     figure = decision_figure(frame)
-    assert is_curves(figure)
     assert not is_rows_of_names(figure)
     above, height = figure.layout.margin.t, figure.layout.height
-    narrow = narrow_curves(figure)
+    narrow = narrowed(figure)
     assert (narrow.layout.margin.t - above, narrow.layout.height - height) == (44, 44)  # two lines more for three entries
-    assert not is_curves(rate_dots(rates("heart", "kidney"), "organ", AUDIT_RATES))

@@ -32,8 +32,8 @@ def test_the_main_run_stays_the_newest_also_where_it_was_loaded_before_the_earli
     assert find_run(settings.store_dir, "demo").loaded_at == main_run.loaded_at
 
 
-def test_a_demo_that_was_interrupted_is_written_again(settings: Settings) -> None:
-    assert main(["demo", "--no-serve"]) == 0
+def test_a_demo_that_was_interrupted_is_written_again(settings: Settings, demo_folder: Path) -> None:
+    shutil.copytree(demo_folder, settings.data_dir, dirs_exist_ok=True)
     release = settings.releases_dir / NAME
     (release / "manifest.json").unlink()
     (release / "questions.jsonl").write_text("half a rec")

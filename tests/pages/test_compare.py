@@ -138,7 +138,7 @@ def test_pairs_whose_label_changed_are_listed_and_one_opens_with_both_verdicts(t
     pick_row(monkeypatch, at, f"moved_{before}_{after}_any_any", 0)
     shown = "\n".join(str(element.proto.body) for element in at.get("html"))
     assert "Judged again" in words_on(at)
-    assert ">divergent<" in shown
+    assert ">different advice (divergent)<" in shown
     assert ">complementary<" in shown
 
 

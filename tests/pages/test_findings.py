@@ -31,7 +31,7 @@ def test_a_row_is_above_the_whole_only_if_its_widened_interval_is():
 
 def test_the_sentence_has_the_number_its_interval_and_the_whole():
     assert sentence(FRAME, 0.21) == "Most on diet: 50.0 % (95 % interval 40.0 to 60.0 %), against 21.0 % in all."
-    also = "clearly above that too, for 3 compared at once: work and money."
+    also = "also clearly above it: work and money (3 compared at once)."
     both = "Most on diet: 50.0 % (95 % interval 40.0 to 60.0 %), against 20.0 % in all; "
     assert sentence(FRAME, 0.20) == both + also
 

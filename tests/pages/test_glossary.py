@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.metrics import glossary
-from tests.pages.conftest import words_on
+from tests.pages.conftest import lists, words_on
 
 
 def test_every_word_of_a_metric_is_defined_once_in_the_terms_of_the_run(load_run, open_page):
@@ -35,3 +35,12 @@ def test_a_search_for_a_label_shows_its_colour(run, open_page):
     html = "\n".join(str(element.proto.body) for element in at.get("html"))
     assert "<b>contradictory</b>: Both answer, and following one means going against the other." in html
     assert "<b>consistent</b>" not in html
+
+
+def test_the_pairs_that_pages_count_are_listed_with_their_numbers_in_the_run(run, open_page):
+    (listed,) = [frame.value for frame in lists(open_page("glossary", run=run.key)) if "which" in frame.value]
+    # Six pairs of q1 and of q2, three of q3, of which one is unscored; of their own organ: ab of q1, and all of q2
+    assert dict(zip(listed["word"], listed["n"], strict=True)) == {
+        "all pairs": 15, "labelled pairs": 14, "pairs that both answer": 7, "pairs that should answer": 7,
+        "pairs that should answer and do": 3, "rated pairs": 0,
+    }  # fmt: skip

@@ -43,7 +43,7 @@ def test_the_question_is_the_heading_and_its_first_sentence_says_who_says_what(s
     at = open_page("question", question="q1")
     assert at.title[0].value.replace("\\", "") == "What about q1?"
     html = html_on(at)
-    assert "2 of 3 handbooks (at least 1 surely) say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
+    assert "2 of 3 handbooks (at least 1 for certain) say “Handbook b on q1”, 1 says 3 months; 1 does not address it." in html
     assert html.index('class="who"') < html.index('class="positions"')
 
 

@@ -22,6 +22,7 @@ from audit.store.runs import Run, find_run
 from pages._blinded.scripts import script_path
 from tests.pages.conftest import ROOT, TOKEN, Open, component, lists, words_on
 from tests.pages.test_disagreements import html_on
+from tests.support.forked import FORKING
 from tests.support.llm.fault_server import FaultServer, fault_server
 from tests.support.loading import load
 from tests.support.studies import people
@@ -35,6 +36,7 @@ ESTIMATE = "Estimate calls, tokens and time"
 def _no_endpoint(monkeypatch: pytest.MonkeyPatch, data_dir) -> Iterator[None]:
     for name in ("URL", "MODEL", "KEY"):
         monkeypatch.delenv(f"AUDIT_JUDGE_{name}", raising=False)
+    monkeypatch.setattr("audit.jobs.processes.subprocess", FORKING)
     yield
     for job in list_jobs(Settings()):
         cancel_job(Settings(), job, force=True)
@@ -140,7 +142,13 @@ def test_a_trial_estimates_how_long_it_would_take(run, open_page, server):
     until(is_idle)
     at = press(open_page("rejudge", job=job.name), "Test the endpoint for tokens and time")
     until(lambda job: is_idle(job) and bool(job.estimate))
-    assert "a call. About" in words_on(open_page("rejudge", job=job.name))
+    at = open_page("rejudge", job=job.name)
+    assert "a call. About" in words_on(at)
+    assert "what it costs is unknown" in words_on(at)
+    read, written = (until(is_idle).estimate["stages"][0][name] for name in ("prompt_tokens", "reply_tokens"))
+    at.number_input(key="read").set_value(2e6)
+    at.number_input(key="written").set_value(1e6).run()
+    assert f"At these prices about **{2 * read + written:,.2f}** in all." in words_on(at)
     assert not at.exception
 
 

@@ -18,7 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from annotation.label_store.engine import LabelStore, open_label_store
 from annotation.studies.accounts import open_session, sign_out
 from pages._blinded.access import now
-from pages._blinded.compressed import FONTS, ROOT
+from pages._blinded.compressed import FIRST_PAINT, FONTS, ROOT
 from pages._blinded.request_guard import MAX_BODY_BYTES, is_known, is_own_host, is_own_origin
 from pages._blinded.session_cookie import NAME
 from pages._blinded.transfers import MAX_UPLOAD_MB
@@ -341,6 +341,7 @@ def test_a_font_is_served_in_part_and_whole_to_who_needs_other_letters(address: 
         gzip.decompress(loaded(f"/static/css/{path.name}")).decode() for path in (ROOT / "static" / "css").glob("index.*.css")
     ]
     assert any(f"url(../media/{name}?whole)" in style for name in FONTS for style in styles)
+    assert any(all(own.read_text(encoding="utf-8") in style for own in FIRST_PAINT) for style in styles)
 
 
 def test_the_part_of_the_icons_has_every_icon_that_a_page_or_streamlit_names() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from audit.text.comparison import DifferenceKind, DifferenceSpan
+from pages._shared.side_by_side import beginning_html, marked_html
 from tests.pages.conftest import LoadSystems, Open, words_on
 from tests.pages.test_systems import table_with
 from tests.support.directions import without_directions
@@ -88,3 +92,18 @@ def test_filters_that_fit_no_question_say_so(load_systems: LoadSystems, open_pag
     at = open_page("system_answers", type="information")
     assert not at.exception
     assert "The link asks for" in words_on(at)
+
+
+def test_a_long_answer_is_folded_after_its_beginning_and_says_how_many_marks_are_in_the_fold() -> None:
+    text = "Wait 3 months. " + "Ask your team before you travel. " * 20 + "Then wait 6 months."
+    spans = [
+        DifferenceSpan(text.index(words), text.index(words) + 8, DifferenceKind.NUMBER) for words in ("3 months", "6 months")
+    ]
+    html = str(beginning_html(text, spans))
+    seen, folded = html.split("<details")
+    assert re.sub(r"<summary>.*?</summary>|<[^>]+>", "", html) == text
+    assert 350 <= len(re.sub("<[^>]+>", "", seen)) < 360
+    assert "3 months</mark>" in seen
+    assert "The rest of the answer (1 marked)" in folded
+    assert "6 months</mark>" in folded
+    assert beginning_html(text[:500], spans[:1]) == marked_html(text[:500], spans[:1])  # the rest is short

@@ -72,7 +72,7 @@ def test_its_start_says_what_was_found_what_was_missed_and_what_judging_costs(sh
     assert at.title[0].value.startswith("What handbooks say")
     # d was not asked q3; absent: d in q1 and q2. Of their own: a, b of q1; all four of q2; c of q3.
     assert "Of 7 answers that handbooks should give" in words
-    assert "**1** were not found" in words
+    assert "**1** not found" in words
     assert MISSES in words
     # Present answers: three to each of three questions
     assert "about 9 calls to a language model" in words
@@ -99,8 +99,8 @@ def test_an_answer_says_how_surely_it_was_found(show):
 def test_a_handbook_counts_its_states_and_a_gap_is_what_was_not_found(show):
     at = show("handbook", handbook="d")
     words = words_on(at)
-    assert "Of what it should answer (1: questions of its organ, and general ones) **0** are stated" in words
-    assert "**1** were not found" in words
+    assert "Of what it should answer (1: questions of its organ, and general ones): **0** stated" in words
+    assert "**1** not found" in words
     assert words.count(MISSES) == 2  # beside the counts and beside the gaps
 
 

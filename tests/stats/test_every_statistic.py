@@ -27,9 +27,10 @@ def one_thread():
 CELLS = [(name, world) for name, statistic in STATISTICS.items() for world in statistic.worlds]
 
 
-@pytest.mark.parametrize(("name", "world"), CELLS)
-def test_intervals_hold_the_truth_in_a_few_samples(name: str, world: str):
-    found = held(STATISTICS[name].worlds[world], 8, enough=24)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_intervals_hold_the_truth_in_a_few_samples(name: str):
+    """In the first world of each, for the fast tier; the next test takes all worlds and more samples."""
+    found = held(next(iter(STATISTICS[name].worlds.values())), 8, enough=24)
     assert found.covered >= 0.7, found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import gettext
 import json
 import os
 import pkgutil
@@ -145,9 +146,14 @@ def import_everything() -> None:
         for found in pkgutil.walk_packages(import_module(name).__path__, f"{name}."):
             if not found.name.endswith("__main__"):
                 import_module(found.name)
+    from streamlit.components.v2 import manifest_scanner
+
     from audit.text.quantity import find_quantities
 
     find_quantities("2 mg")  # compiles the patterns of all units
+    gettext.find = cache(gettext.find)  # as in tests/conftest.py
+    found = manifest_scanner.scan_component_manifests()  # reads what is installed: half of what a server computes to start
+    manifest_scanner.scan_component_manifests = lambda *_, **__: list(found)
 
 
 def be(words: list[str], cwd: str, environment: dict[str, str], new_session: bool) -> None:

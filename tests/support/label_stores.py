@@ -7,13 +7,34 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import URL, Engine, create_engine, inspect, text
 
 from annotation.label_store import engine
 from annotation.label_store.engine import LabelStore
 
-_create = engine._create
+_create, _engine = engine._create, engine._sqlalchemy_engine
+
+
+class Statements(dict[tuple[Any, ...], Any]):
+    """What SQLAlchemy has compiled, by kind of database: it compiles for each engine anew, and each test opens one."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+STATEMENTS = Statements()
+
+
+def sharing_statements(address: URL) -> Engine:
+    """The engine of a store, with the statements of all stores of this process."""
+    opened = _engine(address)
+    opened._compiled_cache = STATEMENTS
+    return opened
 
 
 def create_or_copy(store: LabelStore) -> None:

@@ -11,6 +11,7 @@ def test_a_name_is_a_value_with_its_unit_and_never_a_part_of_a_range_or_a_bare_t
     assert written("Symptoms start between the ages of 6 and 45.") == "between the ages of 6 and 45"
     assert written("The tenant must be given 7 days to pay.") == "7 days"
     assert written("A pause lasts a few seconds to minutes.") is None
+    assert written("Attacks last from a few hours to several days.") is None
     assert written("Take it daily.") is None
 
 

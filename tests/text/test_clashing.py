@@ -74,3 +74,12 @@ def test_what_both_say_in_the_same_words_is_no_clash_however_often_the_judge_men
 @pytest.mark.parametrize(("a", "b"), [("", ""), ("Rest.", ""), ("One two.", "Three four."), ("?", "!")])
 def test_answers_without_anything_that_clashes_have_no_clash(a, b):
     assert clashing_sentences("What now?", a, b) is None
+
+
+def test_an_amount_that_the_judge_cites_counts_wherever_in_a_sentence_it_is():
+    a = "Use no straw for 7 days. Rinse for one minute twice a day for seven days."
+    b = "Rinse for 8 to 10 days. Use no straw."
+    reasoning = "The first rinses for 7 days, the second for 8 to 10 days."
+    assert marked("For how many days do I rinse?", a, b, reasoning) == (
+        "Rinse for one minute twice a day for seven days.", "Rinse for 8 to 10 days."
+    )  # fmt: skip

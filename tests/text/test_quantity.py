@@ -137,6 +137,11 @@ def test_what_is_open_or_no_amount_is_not_read(text):
     assert find_quantities(text) == ()
 
 
+def test_a_path_of_headings_sets_no_bound():
+    (day,), (pounds,) = map(find_quantities, ("Preparing > One day before", "Loads > 10 pounds"))
+    assert (day.text, day.bound, pounds.bound) == ("One day", "", "at least")
+
+
 def test_a_time_of_day_may_have_a_point():
     (quantity,) = find_quantities("at 10.30 pm")
     assert (quantity.dimension, quantity.low) == ("time of day", 22.5)

@@ -102,7 +102,7 @@ PLANTED = SectionSpec(
     planted_changes,
     key="planted",
     heading="Does the judge see what changes the label, and only that?",
-    empty="Not measured. The following command plants changes with a known effect and asks the judge before and after each:",
+    empty="Not measured. A command plants changes with a known effect and asks the judge before and after each.",
     columns=("kind", "value", "of", "effect", "lenient", "no_label", "untelling"),
     rows=10,
 )

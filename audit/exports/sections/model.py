@@ -39,7 +39,6 @@ class Drawing:
     draw     the figure of a frame of the section's metric
     alt      what it shows, for a reader of the page who cannot see it
     key      on its page; the name where empty
-    wide     it has several panels: on a phone it is scrolled sideways
     on_page  the figure of the page, where it differs
     """
 
@@ -48,7 +47,6 @@ class Drawing:
     draw: Callable[[pd.DataFrame], Figure]
     alt: str = ""
     key: str = ""
-    wide: bool = False
     on_page: Callable[[pd.DataFrame], Figure] | None = None
 
 

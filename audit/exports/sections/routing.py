@@ -46,7 +46,6 @@ CHOICE = SectionSpec(
         "How well each system chooses sources, and how well its evidence covers them",
         lambda frame: mean_dots(frame.assign(answers=frame["measured"]), "system_id", _titles(frame), called="name"),
         "Each measure of routing per system, with 95 % intervals.",
-        wide=True,
     ),
     columns=("name", "measure", "measured", "mean"),
     ordered=_by_measure,

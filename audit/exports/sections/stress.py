@@ -150,10 +150,7 @@ def by_share(test: StressTest) -> TableMaker:
     return maker
 
 
-STRESS_TABLES: tuple[TableMaker, ...] = (
-    *map(by_share, SHAPES),
-    *map(of_stress, (CURVES, SELECTIVE, PAIRED, CONTEXTS)),
-)
+STRESS_TABLES: tuple[TableMaker, ...] = (*map(by_share, SHAPES), *map(of_stress, (CURVES, SELECTIVE, PAIRED, CONTEXTS)))
 """Every table of stress tests, in order."""
 
 

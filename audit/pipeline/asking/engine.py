@@ -1,5 +1,8 @@
 """Answers a question from the handbooks of a run: of each its closest passages, and how surely they answer.
 
+Where a sentence model is installed, it chooses the passages, and words have to agree: what only one of the two calls *stated* or
+*not found* is *perhaps*.
+
 Texts come from the run. Vectors of a sentence model come from a folder that is addressed by content; computing them takes long,
 so another process does it, and words are compared until it is done.
 """
@@ -35,7 +38,16 @@ from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import MINILM, WORDS, Thresholds, generator_errors, in_measured_language, thresholds
+from audit.pipeline.retrieval.found import (
+    BOTH,
+    MINILM,
+    WORDS,
+    Thresholds,
+    agreed,
+    generator_errors,
+    in_measured_language,
+    thresholds,
+)
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
@@ -91,7 +103,7 @@ class RunHandbooks:
         for number, document in enumerate(documents):
             step(PREPARING, number, len(documents))
             self.books.append(passages_of(document, folder))
-        self.by_meaning = False
+        self.by_model: dict[str, ClosestPassages] = {}
         self._use_vectors(step)
 
     @classmethod
@@ -101,28 +113,19 @@ class RunHandbooks:
             return cls(run_documents(con), encoder, folder, step)
 
     @property
-    def _way(self) -> str:
-        return MINILM if self.by_meaning else WORDS
-
-    @property
     def encoded(self) -> int:
         """The number of handbooks that the sentence model has read; all of them where there is no such model."""
-        if self.encoder is None or self.folder is None or self.by_meaning:
+        if self.encoder is None or self.folder is None or self.by_model:
             return len(self.books)
         return sum(book.vectors_file(self.encoder, self.folder).is_file() for book in self.books)
 
-    def encode(self) -> None:
-        """Let the sentence model read every handbook that it has not read."""
-        if self.encoder and self.folder:
-            for book in self.books:
-                book.with_encoder(self.encoder, self.folder)
-
     def _use_vectors(self, step: Step) -> None:
-        if self.encoder and self.folder and not self.by_meaning and self.encoded == len(self.books):
+        if self.encoder and self.folder and not self.by_model and self.encoded == len(self.books):
+            by_model = {}
             for number, book in enumerate(self.books):
                 step(PREPARING, number, len(self.books))
-                self.books[number] = book.with_encoder(self.encoder, self.folder)
-            self.by_meaning = True
+                by_model[book.document.handbook_id] = book.with_encoder(self.encoder, self.folder)
+            self.by_model = by_model
 
     def ask(self, text: str, scope: AskScope | None = None, step: Step = no_step) -> Asked:
         """The closest passages of the handbooks in the scope.
@@ -133,14 +136,12 @@ class RunHandbooks:
         self._use_vectors(step)
         language, strange = self._language_of(question), self._strange_words(question)
         books = self._in_scope(scope)
-        limits = thresholds(self._way).among(len(books))
-        if not tokens(question) and not self.by_meaning:
-            limits = NOTHING_TO_FIND
-        handbooks = [self._asked(book, question, limits, language, strange) for book in books]
+        handbooks = [self._asked(book, question, len(books), language, strange) for book in books]
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
-        compared = self.encoder.name if self.encoder and self.by_meaning else BY_WORDS
-        unread = None if self.by_meaning or self.encoder is None else (self.encoded, len(self.books))
-        errors = generator_errors(self._way) if all(in_measured_language(book.document) for book in books) else None
+        compared = self.encoder.name if self.encoder and self.by_model else BY_WORDS
+        unread = None if self.by_model or self.encoder is None else (self.encoded, len(self.books))
+        is_measured = all(in_measured_language(book.document) for book in books)
+        errors = generator_errors(BOTH if self.by_model else WORDS) if is_measured else None
         return Asked(question, scope, tuple(handbooks), compared, unread, errors, time.perf_counter() - began)
 
     def _language_of(self, question: str) -> str | None:
@@ -176,20 +177,22 @@ class RunHandbooks:
             raise AuditError(f"No handbook is in this scope. {NOTHING} Choose more organs or more sources.")
         return asked
 
-    def _asked(
-        self, book: ClosestPassages, question: str, limits: Thresholds, language: str | None, strange: Strange
-    ) -> AskedHandbook:
+    def _asked(self, book: ClosestPassages, question: str, among: int, language: str | None, strange: Strange) -> AskedHandbook:
         document, closest = book.document, book.closest(question, PASSAGES)
-        limits = limits.of(document)
-        found: Found | None = limits.found(closest[0].score if closest else None)
+        limits = (thresholds(WORDS).among(among) if tokens(question) else NOTHING_TO_FIND).of(document)
+        found = limits.found(closest[0].score if closest else None)
         unread = other_language(document, language)
         if unread is None and found is Found.NOT_FOUND and MANY_STRANGE <= strange.share < 1:
             # What is close to the other words may answer. It stays behind what is close to all of them, so its score is kept
             known = book.closest(strange.known, 1)
             found = Found.PERHAPS if known and limits.found(known[0].score) is not Found.NOT_FOUND else found
+        if closest and self.by_model:
+            by_words, closest = closest[0].place, self.by_model[document.handbook_id].closest(question, PASSAGES)
+            by_model = thresholds(MINILM).among(among).of(document).found(closest[0].score)
+            found = agreed(found, by_model, closest[0].place == by_words)
         # Of words alone that nothing has, closeness means nothing
         if unread is None and (
-            (strange.share == 1 and not self.by_meaning) or (found is Found.NOT_FOUND and strange.share >= MANY_STRANGE)
+            (strange.share == 1 and not self.by_model) or (found is Found.NOT_FOUND and strange.share >= MANY_STRANGE)
         ):
             unread = strange.reason
         if found is Found.NOT_FOUND:

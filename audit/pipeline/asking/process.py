@@ -60,6 +60,7 @@ class Runs:
         self._runs.move_to_end(request.digest)
         run = self._runs[request.digest]
         if request.question is None:
+            self.near(request)  # for which a sentence model is loaded, before somebody waits
             return None
         return replace(run.ask(request.question, request.scope, step), near=tuple(self.near(request)))
 

@@ -25,6 +25,7 @@ from audit.text.statements import statements
 COUNT = 7
 LEAST = 0.25
 """The score from which a question is listed: a list claims nothing, and of what is left out nobody learns."""
+TYPED_WHOLE = 0.999  # of a question's words, from which it comes first
 # What the words of the question, and a unit of BM25 over its answers, count beside the cosine. Chosen on parts `tuned` to `later`
 # of tests/queries/paraphrases.csv, where half or double changes three of 240.
 BY_MODEL, BY_STATIC = (0.25, 0.05), (0.8, 0.1)
@@ -96,7 +97,7 @@ class RunQuestions:
         asked = model.encode([typed], no_progress) if model else weighted_vectors([typed], self._weight)
         scores = np.asarray(self._vectors @ asked[0], dtype=np.float64)
         for number, score in self._words.scores(typed, unfinished=True).items():
-            scores[number] += of_words * score + (score > 0.999)  # typed whole, it comes first
+            scores[number] += of_words * score + (score > TYPED_WHOLE)
         if self._answers:
             scores += of_answers * self._answers.scores(dict.fromkeys(tokens(typed), 1.0))
         best = np.argsort(-scores, kind="stable")[:COUNT]

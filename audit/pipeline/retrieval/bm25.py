@@ -33,7 +33,7 @@ def tokens(text: str, language: str | None = None) -> list[str]:
     """The stems of a text in order, without stop words; numbers and gene names count: `Kidneys, 15q13.3` -> kidney, 15q13, 3.
 
     language  ISO 639 code of the text; None: unknown, and read as English. Another language has no stop words: what is in every
-              passage weighs next to nothing
+              passage weighs next to nothing. Words of one without a stemmer stay as they are
     """
     return [stem for stem, _ in stemmed_words(text, language)]
 
@@ -48,13 +48,15 @@ def stemmed_words(text: str, language: str | None = None) -> Iterator[tuple[str,
 
 @cache
 def stemmer_of(language: str | None) -> str:
-    """The name of the Snowball stemmer of a language; that of English, which leaves most letters alone, where there is none."""
-    name = language_name(language or "").lower()
-    return name if name in algorithms() else ENGLISH
+    """The name of the Snowball stemmer of a language; that of English where it is unknown; empty where there is none."""
+    name = language_name(language).lower() if language else ENGLISH
+    return name if name in algorithms() else ""
 
 
 @lru_cache(maxsize=65536)
 def _stem(word: str, stemmer: str) -> str:
+    if not stemmer:
+        return word
     # A stemmer keeps the word it works on, so each call makes its own: threads must not share one.
     stem: str = _stemmer(stemmer)().stemWord(word)
     return stem

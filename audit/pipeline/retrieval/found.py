@@ -17,7 +17,7 @@ from audit.text.documents import Document
 from audit.vocabulary import Found
 
 TABLE = Path(__file__).with_name("found.toml")
-MINILM, WORDS = "minilm", "words"
+MINILM, WORDS, BOTH = "minilm", "words", "both"
 WAYS = {MINILM_NAME: MINILM, MINILM_NAME.rpartition("/")[2]: MINILM, LEXICAL: WORDS, STATIC_NAME: WORDS}
 """Name of an encoder -> the way to compare; of other encoders nobody measured what a score means."""
 MOST_LETTERS = 226_000
@@ -71,6 +71,14 @@ class Thresholds:
         return Found.STATED if score >= self.stated else Found.PERHAPS
 
 
+def agreed(one: Found, other: Found, same: bool) -> Found:
+    """What two searches say together, each by its own thresholds: only what both say is sure.
+
+    same  whether the same passage is closest in both; otherwise they do not state the same
+    """
+    return one if one is other and (same or one is not Found.STATED) else Found.PERHAPS
+
+
 def in_measured_language(document: Document) -> bool:
     """Whether scores and errors were measured in the language of a handbook, as far as that is known."""
     return document.language in (None, MEASURED_IN)
@@ -90,7 +98,10 @@ def thresholds(way: str) -> Thresholds:
 
 
 def generator_errors(way: str) -> dict[str, Any] | None:
-    """How often this way errs on questions of known answer, as `generator_errors` of a manifest; None: not measured."""
+    """How often this way errs on questions of known answer, as `generator_errors` of a manifest; None: not measured.
+
+    BOTH: the two ways taken together by `agreed`.
+    """
     row = _table()[way]
     return {name: row[name] for name in COUNTS} if all(name in row for name in COUNTS) else None
 

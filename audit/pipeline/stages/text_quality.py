@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from audit.formatting import some_of
 from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_text
 from audit.pipeline.corpus.duplicates import Sketch, duplicates, sketch_of
 from audit.pipeline.corpus.quality import Quality, checks_sentence, quality_of, shared_titles, write_qualities
+from audit.pipeline.retrieval.bm25 import stemmer_of
 from audit.pipeline.stages.config import PASSAGES
 from audit.pipeline.stages.context import RunContext
 from audit.text.documents import Document, read_document
+from audit.text.language import language_name
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,18 @@ def text_quality(context: RunContext) -> TextQuality:
     notes += [f"{quality.handbook_id}: {quality.corrected}" for quality in qualities if quality.corrected]
     notes += shared_titles(qualities)
     notes += filter(None, [checks_sentence(qualities)])
+    notes += _without_stems(qualities)
     notes += [duplicate.sentence for duplicate in duplicates(sketches)]
     return TextQuality(tuple(qualities), tuple(notes))
+
+
+def _without_stems(qualities: Sequence[Quality]) -> Iterator[str]:
+    for code in sorted({quality.language for quality in qualities if quality.language and not stemmer_of(quality.language)}):
+        books = [quality.handbook_id for quality in qualities if quality.language == code]
+        yield (
+            f"{language_name(code)} ({some_of(books)}): the search does not know how words of this language change their "
+            "endings, so it finds a word only in the form in which a question has it."
+        )
 
 
 def _notes(document: Document, quality: Quality, context: RunContext, asked: str | None) -> Iterator[str]:

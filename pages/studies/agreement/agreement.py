@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -49,6 +50,7 @@ from annotation.label_store.engine import LabelStore
 from annotation.label_store.results import assignment_rows
 from annotation.label_store.studies import Study, StudyState, find_study
 from annotation.prevalence.sentences import confirmed_words, least_confirmed_sentence
+from annotation.ratings.design import MISSING
 from annotation.ratings.gold import GOLD_RULE, MAJORITY, confirmed_calls, gold_standard, reference_standard
 from annotation.ratings.table import GOLD, JUDGE, Ratings
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES
@@ -84,7 +86,7 @@ from pages._shared.study_figures import (
     rater_names,
     registered,
 )
-from pages._shared.widgets import clicked_point, csv_button, table
+from pages._shared.widgets import clicked_point, clicked_row, csv_button, table
 
 LEAD = (
     "How far annotators agree with each other and with the judge. Labels of pairs are ordered, so the headline is the weighted "
@@ -297,7 +299,31 @@ def views_of(shown: ShownStudy, by: str) -> dict[str, Callable[[], object]]:
     judged = {"The judge": lambda: judge_section(shown, by)} if by else {}
     preferred = shown.study.scheme is HEAD_TO_HEAD and shown.named
     couples = {COUPLES_TABLE.title: lambda: preference_tables(label_store(), study_id)} if preferred else {}
-    return {**judged, "Comparisons": lambda: any_two(shown), **couples, "Annotators": lambda: raters(shown, names)}
+    every = {"Comparisons": lambda: any_two(shown), "Disagreements": lambda: differing_items(shown)}
+    return {**judged, **every, **couples, "Annotators": lambda: raters(shown, names)}
+
+
+def differing_items(shown: ShownStudy) -> None:
+    """The items with different labels of annotators, each of which opens; for an adjudicator those that somebody decided."""
+    ratings, standard = shown.ratings, gold_standard(shown.ratings)
+    codes = np.stack([ratings.labels[rater] for rater in ratings.annotators])
+    differ = np.where(codes == MISSING, codes.max(axis=0), codes).min(axis=0) < codes.max(axis=0)
+    chosen = np.flatnonzero(differ if shown.opened else differ & standard.adjudicated)
+    of = "items with different labels of annotators" + (
+        "" if shown.opened else " and a decision; the others come when all have one"
+    )
+    st.markdown(f"**{len(chosen):,}** {of}.{' Click a row to read the item.' if len(chosen) else ''}")
+    if not len(chosen):
+        return
+    questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}
+    words = [*map(LABEL.display, ratings.scheme.words), "-"]  # MISSING is the last
+    given = {rater: [words[code] for code in ratings.labels[rater][chosen]] for rater in ratings.annotators}
+    gold = [words[code] for code in standard.codes[chosen]]
+    items = ratings.items[chosen]
+    frame = pd.DataFrame({"item": items, "question": [questions[item] for item in items], **given, GOLD: gold})
+    headings = {"question": "Question", **{rater: capitalised(shown.name(rater)) for rater in given}, GOLD: "Decided"}
+    if (picked := clicked_row(frame, "differing", headings, rows=8)) is not None:
+        show_items(shown, [str(picked["item"])])
 
 
 def raters(shown: ShownStudy, names: dict[str, str]) -> None:
@@ -449,22 +475,17 @@ def label_rows(report: AgreementReport, ratings: Ratings, by: str) -> pd.DataFra
         calls = confirmed_calls(ratings, Label(word)) if word in set(LABELS) and by == reference_standard(ratings) else None
         if not (undefined(precision) and undefined(recall)):
             found = _counted(recall) if scope == SAMPLE else _weighted(recall)
-            right = _short(confirmed_words(calls)) if calls else _counted(precision)
+            right = confirmed_words(calls, "") if calls else _counted(precision)
             rows.append((word, right, found, _written(f1), _care(precision, recall)))
     return pd.DataFrame(rows, columns=[column.name for column in JUDGED_LABELS_TABLE.columns])
 
 
-def _short(words: str) -> str:
-    """The words for a cell of a table below which it is said once that ranges are 95 % intervals."""
-    return words.replace("95 % interval ", "")
-
-
 def _counted(row: Row) -> str:
-    return NO_VALUE if undefined(row) else f"{same_of(row)}: {_short(share_words(row))}"
+    return NO_VALUE if undefined(row) else f"{same_of(row)}: {share_words(row, '')}"
 
 
 def _weighted(row: Row) -> str:
-    return NO_VALUE if undefined(row) else f"{_short(share_words(row))}; weighted to the run"
+    return NO_VALUE if undefined(row) else f"{share_words(row, '')}; weighted to the run"
 
 
 def _written(row: Row) -> str:

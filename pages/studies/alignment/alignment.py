@@ -11,12 +11,11 @@ from annotation.schemes import PAIRS
 from annotation.studies.accounts import Account, Role
 from annotation.studies.alignment import add_version, begin, proof_figures, proof_sentence
 from annotation.studies.learnt import Split, judged_by, left_out_note, split_of, versions_of
-from audit.errors import AuditError
 from audit.jobs.aligning import Step, alignment_job, proposal_of, start_alignment
 from audit.jobs.processes import cancel_job
 from audit.store.runs import LABEL_FIRST, LABEL_ONLY, STRUCTURED
 from pages._blinded.access import current_account, current_settings, label_store, may_rejudge, now
-from pages._blinded.frame import escaped, explain, study_page
+from pages._blinded.frame import escaped, guarded, study_page
 from pages._shared.study_figures import pick_study_or_stop
 from pages._shared.widgets import csv_button, table
 
@@ -138,7 +137,4 @@ with study_page("Alignment", LEAD, Role.PI) as account:
     st.header("Versions", anchor=False)
     listed_versions(study)
     st.header("A new version", anchor=False)
-    try:
-        new_version(study, account)
-    except AuditError as error:
-        explain(error)
+    guarded(new_version, study, account)

@@ -6,7 +6,7 @@ from annotation.label_store.studies import Study, StudyState
 from annotation.studies.accounts import Role
 from audit.errors import AuditError
 from pages._blinded.access import label_store, require_role
-from pages._blinded.frame import STYLE, escaped, explain, synthetic_notice
+from pages._blinded.frame import STYLE, escaped, explain, guarded, synthetic_notice
 from pages._blinded.labelling.open_study import ITEM, NO_STUDY, PARAM, opaque_id, open_study
 from pages._blinded.labelling.widget import labelling_widget, pending_events
 from pages._blinded.scripts import script_path
@@ -43,10 +43,8 @@ def open_requested(study: Study, annotator: str) -> None:
     requested = st.query_params.pop(ITEM, None)
     if requested is None:
         return
-    try:
-        labelling_session(study, annotator).open_item(label_store(), requested)
-    except AuditError as error:  # an old link: the board goes on with the next item
-        explain(error)
+    # Of an old link the board goes on with the next item
+    guarded(lambda: labelling_session(study, annotator).open_item(label_store(), requested))
 
 
 @st.fragment

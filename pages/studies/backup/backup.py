@@ -17,7 +17,7 @@ from audit.errors import AuditError
 from audit.settings import Settings
 from pages._blinded.access import label_store, now, visitor_address
 from pages._blinded.frame import escaped, explain, study_page
-from pages._shared.widgets import table
+from pages._shared.widgets import server_commands, table
 
 LEAD = (
     "Studies, ratings, decisions, accounts, corrections and models' replies, in one archive that is checked as soon as it is "
@@ -33,7 +33,7 @@ SOUND = "{file} can be read, and every part of it is as it was written. It holds
 RESTORE = (
     "A backup has the database of studies (accounts, settings, ratings, decisions, edits of themes), people's corrections of "
     "extracted text (*sources/*) and models' replies (files that end in *.journal*). It has no runs: keep their releases, and "
-    "load them again. A restore is done on the server, with the dashboard stopped. The last command replaces the whole database "
+    "load them again. The person who runs the server restores it, with the dashboard stopped. This replaces the whole database "
     "of studies and keeps the replaced one beside it; a backup that was altered is refused, and everybody signs in again. "
     "Corrections and replies are copied back by hand, from below *restored* to where they were."
 )
@@ -85,7 +85,7 @@ def kept(files: list[Path]) -> None:
         st.text(in_words(chosen, read_backup(chosen)))
     st.header("Restore", anchor=False)
     st.markdown(RESTORE)
-    st.code(COMMANDS.format(file=chosen), language="bash", wrap_lines=True)
+    server_commands(COMMANDS.format(file=chosen))
 
 
 with study_page("Backup", LEAD, Role.PI) as account:

@@ -35,7 +35,7 @@ def change(action: Callable[[], None], done: str) -> None:
 def password_form(name: str) -> None:
     """Another password; it needs the one in force."""
     with st.form("own_password", width=420):
-        old = st.text_input("Password", type="password", autocomplete="current-password", max_chars=256)
+        old = st.text_input("Current password", type="password", autocomplete="current-password", max_chars=256)
         new = st.text_input("New password", type="password", autocomplete="new-password", max_chars=256, help=PASSWORD_HELP)
         again = st.text_input("Repeat the new password", type="password", autocomplete="new-password", max_chars=256)
         if not st.form_submit_button("Change password", help="Every session of yours ends, this one too."):
@@ -67,9 +67,9 @@ def second_factor(name: str) -> None:
     added = own_account.has_second_factor(store, name)
     if not added:
         secret = st.session_state.setdefault(SECRET, own_account.new_secret())
-        st.markdown("Enter this secret in an app for one-time codes, then type the code that it shows.")
+        st.markdown("Type this secret into an authenticator app on your phone, then type the code that the app shows here.")
         st.code(secret, language=None)
-        with st.popover("As an address"):
+        with st.popover("As a link for the app"):
             st.code(own_account.secret_address(name, secret), language=None)
     with st.form("second_factor", width=420):
         code = st.text_input("Code", autocomplete="one-time-code", max_chars=16)
@@ -82,7 +82,7 @@ def second_factor(name: str) -> None:
     else:
         change(
             lambda: own_account.add_second_factor(store, name, secret, code, now(), address=address),
-            "It is asked for from now on.",
+            "A code of the app is asked for at each sign-in from now on.",
         )
 
 

@@ -35,12 +35,11 @@ from annotation.studies.app_settings import (
     change_judge,
 )
 from annotation.studies.people_tables import ACCOUNTS_TABLE, EVENT_WORDS, LOG_TABLE, accounts_frame, log_frame
-from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from audit.settings import BROWSING, Settings
 from pages._blinded.access import browsing_is_open, current_settings, label_store, now, settings_of_pis, visitor_address
 from pages._blinded.file_widgets import download_button
-from pages._blinded.frame import escaped, explain, study_page
+from pages._blinded.frame import escaped, guarded, study_page
 from pages._blinded.identity import provider_configured
 from pages._shared.rejudge_request import model_text
 from pages._shared.widgets import table
@@ -192,14 +191,6 @@ def log_section(store: LabelStore) -> None:
     )
 
 
-def guarded(section: Callable[..., None], *arguments: object) -> None:
-    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
-    try:
-        section(*arguments)
-    except AuditError as error:
-        explain(error)
-
-
 # -- The settings that matter to a PI ------------------------------------------------------------------------
 
 
@@ -207,7 +198,7 @@ COLUMNS = {"setting": "Setting", "now": "Now", "change": "Changed by"}
 NOTE = (
     "Settings that are changed by a variable belong to the person who runs the server, who sets them before it starts. "
     "Passwords and keys are never shown. Before a real study, browsing should be for signed-in people only, because annotators "
-    "could look up verdicts."
+    "could look up verdicts. Whether the server has its data and answers is told at its address followed by /ready."
 )
 BY_SERVER = "{variable} is set on the server, in its environment or its secrets file. It takes precedence over what is set here."
 KEY_NOTE = (

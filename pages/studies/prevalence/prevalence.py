@@ -26,6 +26,7 @@ from annotation.prevalence.planning import PLAN_TABLE, sample_size_plan
 from annotation.prevalence.sentences import (
     annotator_errors_sentence,
     disagreement_sentence,
+    edge_sentences,
     rate_sentence,
     saving_sentence,
     shared_errors_sentence,
@@ -99,7 +100,7 @@ def headline(ratings: Ratings, human: str, shares: pd.DataFrame, source: str) ->
     rows = by_label(shares)
     notes = [note for note in rows["note"].unique() if note]  # one note is about all labels alike
     table(rows, "shares", CORRECTED_TABLE.named("label", "value", "judge", "n"), digits=2)
-    for sentence in (*notes, TRUTH):
+    for sentence in (*notes, *edge_sentences(shares), TRUTH):
         st.caption(escaped(f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import streamlit as st
 
 from annotation.label_store.engine import LabelStore
 from annotation.label_store.studies import MAX_RATINGS_PER_ITEM, RATINGS_PER_ITEM, ItemKind, list_studies, neutral_titles
+from annotation.label_store.study_creation import NewItem
 from annotation.schemes import HEAD_TO_HEAD, PAIRS, SCHEMES, Scheme
 from annotation.studies.accounts import Role, list_accounts
 from annotation.studies.earlier_studies import items_of_studies
@@ -52,15 +54,17 @@ from pages._shared.widgets import table
 NEEDED = (
     "A study needs a loaded run and two annotators. Runs are loaded with `audit load PATH`; annotators are added on *People*."
 )
-ASKED = {
-    PAIRS.name: "How two handbooks' answers relate",
-    HEAD_TO_HEAD.name: "Which system's answer is better (head-to-head)",
-}
+ASKED = {PAIRS.name: "How two handbooks' answers relate", HEAD_TO_HEAD.name: "Which system's answer is better (head-to-head)"}
 DRAWS: dict[Scheme, tuple[Callable[..., DrawnSample], Callable[..., DrawnSample]]] = {
     PAIRS: (preview_study, draw_study),
     HEAD_TO_HEAD: (lambda _, run, plan, study_id: draw_head_to_head(run, plan, study_id), draw_head_to_head_study),
 }
-SUCCESS, WARNING = "success message for the next run of the page", "warning for the next run of the page"
+SUCCESS, NAMES_READ = "success message for the next run of the page", "plan whose items with names were shown"
+NAMES_LEFT = "Items hold a word that is in an institution's name too, and may be an ordinary one; with their number: "
+READ_FIRST = (
+    "Nothing was created yet. Where a word tells whose answer it is, list it under *Also mask these names*; where none does, "
+    "choose *Draw sample and create study* again."
+)
 MASK_HELP = (
     "Names of the run's handbooks, centers and systems are masked anyway, and so are telephone numbers, addresses and source "
     "lines. The list is kept with the study and cannot be changed afterwards."
@@ -98,10 +102,10 @@ LOOKS_HELP = (
 CONFIRMED = "If annotators confirm this share of the judge's labels, in %"
 
 
-def rerun_with_message(message: str, warning: str = "") -> None:
-    """Rerun the page, so that it shows the new state, and show the message on it, and a warning below."""
+def rerun_with_message(message: str) -> None:
+    """Rerun the page, so that it shows the new state, and show the message on it."""
     # A message that is drawn before a rerun disappears with it.
-    st.session_state[SUCCESS], st.session_state[WARNING] = message, warning
+    st.session_state[SUCCESS] = message
     st.rerun()
 
 
@@ -109,8 +113,6 @@ def show_message() -> None:
     """Show the message of `rerun_with_message`, if there is one."""
     if message := st.session_state.pop(SUCCESS, None):
         st.success(escaped(message))
-        if warning := st.session_state.pop(WARNING, ""):
-            st.warning(escaped(warning))
         st.toast("The result is at the top of the page.")  # the form that was sent may be far below
 
 
@@ -160,8 +162,8 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
     draw, draw_and_create = DRAWS[scheme]
     if preview:
         _preview(draw(store, by_key[key], plan, study_id), scheme)
-    if create:
-        drawn = draw_and_create(
+    if create and not _names_to_read(draw(store, by_key[key], plan, study_id), plan):
+        draw_and_create(
             store,
             by_key[key],
             plan,
@@ -174,11 +176,29 @@ def _study_fields(store: LabelStore, scheme: Scheme, runs: Sequence[Run], people
         )
         remember_study(study_id)
         shown = neutral_titles(list_studies(store))[study_id]
-        words = drawn.names_left_text()
-        rerun_with_message(
-            f"The study was created; its annotators can see it now, as {shown}.{'' if drawn.names_left else f' {words}'}",
-            f"{words} Each item's text is in the packets below." if drawn.names_left else "",
-        )
+        rerun_with_message(f"The study was created; its annotators can see it now, as {shown}.")
+
+
+def _names_to_read(drawn: DrawnSample, plan: Plan) -> bool:
+    """Show the items in which a word of an institution's name is left; False where none is, or this plan's were shown before."""
+    if not drawn.names_left or st.session_state.get(NAMES_READ) == plan:
+        return False
+    st.session_state[NAMES_READ] = plan
+    _items_with_names(drawn)
+    st.info(READ_FIRST)
+    return True
+
+
+def _items_with_names(drawn: DrawnSample) -> None:
+    if not drawn.names_left:
+        st.caption(escaped(drawn.names_left_text()))
+    else:
+        found = Counter(word for words in drawn.names_left.values() for word in words).most_common()
+        st.warning(escaped(NAMES_LEFT + ", ".join(f"{word} ({n})" for word, n in found)))
+        with st.expander("Read these items"):
+            for item in drawn.items:
+                if words := drawn.names_left.get(item.item_id):
+                    _item(item, f"{item.item_id}: {', '.join(words)}")
 
 
 def pair_fields(store: LabelStore, run: Run, ratings_per_item: int) -> SamplePlan:
@@ -315,7 +335,7 @@ def _preview(drawn: DrawnSample, scheme: Scheme) -> None:
         f"{kinds.count(ItemKind.STUDY)} study items, {kinds.count(ItemKind.REPEAT)} repeats, "
         f"{kinds.count(ItemKind.CALIBRATION)} calibration items. {drawn.not_drawn_text()} Nothing was created."
     )
-    st.caption(escaped(drawn.names_left_text()))
+    _items_with_names(drawn)
     if drawn.masking is not None:
         _preview_masking(drawn, drawn.masking)
 
@@ -329,8 +349,12 @@ def _preview_masking(drawn: DrawnSample, masking: MaskingPreview) -> None:
     st.markdown(escaped(leakage_sentence(drawn)))
     table(masking.masked, "masked", MASKED_TABLE.columns, rows=8)
     example = next((item for item in drawn.items if "[" in item.answer_a + item.answer_b), drawn.items[0])
-    st.caption("An item as annotators will read it")
-    st.text(example.question)
-    for column, text in zip(st.columns(2), (example.answer_a, example.answer_b), strict=True):
+    _item(example, "An item as annotators will read it")
+
+
+def _item(item: NewItem, caption: str) -> None:
+    st.caption(escaped(caption))
+    st.text(item.question)
+    for column, text in zip(st.columns(2), (item.answer_a, item.answer_b), strict=True):
         with column.container(border=True):
             st.text(text)

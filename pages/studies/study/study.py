@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -33,11 +33,10 @@ from annotation.studies.repeated_round import repeat_round
 from annotation.studies.study_tables import SAMPLE_TABLES, codebook, ratings_table, strata_frame
 from annotation.studies.verdict_store import find_origin, list_strata, sample_digest
 from annotation.studies.verification import verify_study
-from audit.errors import AuditError
 from audit.exports.text_writers import csv_bytes
 from pages._blinded.access import browsing_is_open, label_store, now
 from pages._blinded.file_widgets import download_button, upload_field
-from pages._blinded.frame import escaped, explain, study_page, synthetic_notice
+from pages._blinded.frame import escaped, guarded, study_page, synthetic_notice
 from pages._shared.loaders import loaded_runs
 from pages._shared.study_figures import NEW_STUDY_OPEN, pick_study, preference_tables, registered, remember_study
 from pages._shared.widgets import csv_button, table
@@ -139,7 +138,7 @@ def state_section(study: Study) -> None:
     st.markdown(f"{path} · created {study.created_at[:10]} · {about}")
     st.markdown(MEANINGS[study.state])
     if study.state in EFFECTS:
-        st.caption(f"{EFFECTS[study.state]} A study only moves forward.")
+        st.caption(f"{EFFECTS[study.state]} A study only moves forward, and cannot be deleted.")
     if registration := registered(study.study_id):
         st.caption(escaped(registration.sentence(study.created_at)))
     titles = neutral_titles(list_studies(label_store()))
@@ -153,12 +152,9 @@ def packets_section(store: LabelStore, study: Study) -> None:
     shown = neutral_titles(list_studies(store))[study.study_id].partition(" (")[0]
     name = f"{shown.lower().replace(' ', '_')}_{annotator}"
     with st.container(horizontal=True):
-        download_button(
-            "Packet as CSV", lambda: packet_csv(store, study.study_id, annotator), f"{name}.csv", "text/csv", "packet_csv"
-        )
-        download_button(
-            "Packet as XLSX", lambda: packet_xlsx(store, study.study_id, annotator), f"{name}.xlsx", XLSX_TYPE, "packet_xlsx"
-        )
+        for kind, packet, mime in (("csv", packet_csv, "text/csv"), ("xlsx", packet_xlsx, XLSX_TYPE)):
+            make = partial(packet, store, study.study_id, annotator)
+            download_button(f"Packet as {kind.upper()}", make, f"{name}.{kind}", mime, f"packet_{kind}")
     # Imported on a click and not with the upload, because every rerun of the page has the uploaded file again.
     file = upload_field("Completed packet", ["csv", "xlsx"], key="packet_in")
     if file is not None and st.button("Import ratings", key="import"):
@@ -183,13 +179,11 @@ def export_section(store: LabelStore, study: Study) -> None:
                 "application/jsonl",
                 "preferences",
             )
-        if st.button("Verify study", key="verify"):
-            faults = verify_study(store, study.study_id)
-            st.toast(
-                "Nothing in this study was altered."
-                if not faults
-                else escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else ""))
-            )
+        asked = st.button("Check that nothing was altered", key="verify")
+    if asked and (faults := verify_study(store, study.study_id)):
+        st.error(escaped(f"This study was altered. {faults[0]}" + (f" (and {len(faults) - 1} more)" if faults[1:] else "")))
+    elif asked:
+        st.success("Nothing in this study was altered: its sample, ratings and decisions are as they were stored.")
 
 
 def one_study(store: LabelStore, study: Study) -> None:
@@ -217,14 +211,6 @@ def one_study(store: LabelStore, study: Study) -> None:
     with st.expander("Packets, for offline work"):
         packets_section(store, study)
     export_section(store, study)
-
-
-def guarded(section: Callable[..., None], *arguments: object) -> None:
-    """Draw a section; an error in it is shown there, and the rest of the page stays usable."""
-    try:
-        section(*arguments)
-    except AuditError as error:
-        explain(error)
 
 
 # -- The calibration round for the PI ------------------------------------------------------------------------

@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.prevalence.estimates import CorrectedRate, corrected_disagreement, disagreement_rate, errors_of, total_interval
-from annotation.prevalence.sentences import confirmed_words
+from annotation.prevalence.estimates import (
+    CorrectedRate,
+    corrected_disagreement,
+    disagreement_rate,
+    errors_of,
+    prevalence,
+    total_interval,
+)
+from annotation.prevalence.sentences import confirmed_words, edge_sentences
 from annotation.ratings.design import SampleDesign
 from annotation.ratings.gold import confirmed_calls
 from annotation.ratings.labels_file import read_labels
@@ -21,6 +28,8 @@ from tests.annotation.studies import simulated_run
 from tests.simulator.config import paper_config
 
 STUDIES = 1000
+EDGED = ("CONTRADICTORY", "CONSISTENT")
+"""Labels of a test; the second lies in the middle of its interval."""
 
 
 def labelled(rows: list[tuple[str, str, float]], **others: object) -> pd.DataFrame:
@@ -54,6 +63,15 @@ def test_where_every_pair_is_rated_nothing_is_uncertain() -> None:
 def test_a_sample_without_a_present_pair_has_no_rate() -> None:
     rate = corrected_disagreement(ratings_from(labelled([("ABSENT", "ABSENT", 2.0)] * 3)))
     assert np.isnan([rate.judge, rate.value, rate.low, rate.high]).all()
+
+
+def test_a_share_at_the_end_of_its_interval_is_explained() -> None:
+    # All 4 of 4 contradictory pairs are rated; of 4,000 others 40, none of which is
+    rows = [("CONTRADICTORY", "CONTRADICTORY", 1.0)] * 4 + [("CONSISTENT", "CONSISTENT", 100.0)] * 20
+    rows += [("CONSISTENT", "COMPLEMENTARY", 100.0)] * 20
+    (sentence,) = edge_sentences(prevalence(ratings_from(labelled(rows)))[lambda frame: frame["label"].isin(EDGED)])
+    assert sentence.startswith("Contradictory: the share is at the lower end of its interval. Hardly any rated pair")
+    assert "cannot be ruled out" in sentence
 
 
 def test_without_a_design_nothing_is_estimated() -> None:

@@ -187,6 +187,19 @@ def test_an_adjudicator_opens_the_items_of_a_cell_only_when_every_dispute_is_dec
     assert not any(words in after for words in ("Alder Handbook", "Birch Handbook"))
 
 
+def test_items_with_different_labels_are_listed_and_an_adjudicator_reads_those_that_are_decided(judged, as_user: SignIn):
+    def listed(name: str) -> list[list[str]]:
+        frames = [frame.value for frame in lists(as_user(name, "agreement")) if "question" in frame.value]
+        return [row for frame in frames for row in frame[["question", "annotator_a", "annotator_b", "gold"]].to_numpy().tolist()]
+
+    step(judged, StudyState.LABELLING)
+    ninth, tenth = (["Question 9?", "consistent", "complementary", "-"], ["Question 10?", "consistent", "complementary", "-"])
+    assert (listed("petra"), listed("ada")) == ([ninth, tenth], [])
+    submit_decision(judged, "ada", NewDecision("i010", "COMPLEMENTARY", None, "Ben is right.", "key"), NOW)
+    tenth[-1] = "complementary"
+    assert (listed("petra"), listed("ada")) == ([ninth, tenth], [tenth])
+
+
 def test_how_often_each_label_was_chosen_is_shown(judged, as_user: SignIn):
     shares = next(frame.value for frame in lists(as_user("petra", "agreement")) if "first" in frame.value)
     ben = shares[shares["first"] == "B (ben)"].set_index("label")

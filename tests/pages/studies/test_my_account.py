@@ -26,7 +26,7 @@ def test_one_ends_another_session_adds_a_second_factor_and_changes_the_password(
     assert has_second_factor(store, "ana")
     fields = {field.label: field for field in at.text_input}
     for label, value in (
-        ("Password", PASSWORD),
+        ("Current password", PASSWORD),
         ("New password", "12345678901234"),
         ("Repeat the new password", "12345678901234"),
     ):

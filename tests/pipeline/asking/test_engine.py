@@ -159,13 +159,31 @@ def test_words_are_compared_until_the_sentence_model_has_read_every_handbook(run
         handbooks = RunHandbooks(run_documents(con), model, tmp_path)
     before = handbooks.ask(LIFT)
     assert (before.compared, before.encoded, read) == (BY_WORDS, (0, 4), [])
-    handbooks.encode()
+    for book in handbooks.books:
+        book.with_encoder(model, tmp_path)
     after = handbooks.ask(LIFT)
     assert (after.compared, after.encoded) == ("a model", None)
     assert {book.handbook_id for book in after.by_state()[Found.STATED]} == {"a", "b", "c"}
     read.clear()
     assert RunHandbooks.of_store(run.path, model, tmp_path).ask(LIFT).handbooks == after.handbooks
     assert max(read, default=1) == 1, "what is stored is not read again, at most the question"
+
+
+def test_what_only_one_of_model_and_words_is_sure_of_is_perhaps(run: Run, tmp_path: Path) -> None:
+    def states(vector: Any) -> dict[str, Found | None]:
+        model = Encoder("a model", str(vector), lambda texts, _: np.array([vector(text) for text in texts], dtype=np.float32))
+        for book in RunHandbooks.of_store(run.path, model, tmp_path).books:
+            book.with_encoder(model, tmp_path)
+        return {book.handbook_id: book.found for book in RunHandbooks.of_store(run.path, model, tmp_path).ask(LIFT).handbooks}
+
+    stated = dict.fromkeys("abc", Found.STATED)
+    assert states(lambda text: [1, 0] if "lift" in text.lower() else [0, 1]) == stated | {"d": Found.NOT_FOUND}
+    # A model to which vegetables are as close as lifting: only it calls that stated
+    assert states(lambda text: [1, 0] if "ift" in text or "Eat" in text else [0, 1]) == stated | {"d": Found.PERHAPS}
+    # One that is sure of a passage that words do not put first, and one to which nothing is close
+    other = next(iter(OTHER_SUBJECTS.values()))
+    assert set(states(lambda text: [1, 0] if text == LIFT or other in text else [0, 1]).values()) == {Found.PERHAPS}
+    assert states(lambda text: [1, 0] if text == LIFT else [0, 1])["a"] is Found.PERHAPS
 
 
 def test_what_is_kept_is_a_run_without_pairs_that_has_the_passages_and_the_states(run: Run, asked: Asked, tmp_path: Path) -> None:

@@ -93,8 +93,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("language", "texts"), [("zh", CHINESE), ("es", SPANISH)])
-def test_what_a_score_means_was_measured_in_english_so_nothing_is_called_silent(tmp_path, data, language, texts):
+def test_what_a_score_means_was_measured_in_english_so_nothing_is_called_silent(tmp_path, data, capsys, language, texts):
     assert main(["run", str(corpus(tmp_path, language, texts, "passages"))]) == 0
+    unstemmed = "Text: Chinese (classics, encyclopedia, papers): the search does not know how words of this language change"
+    assert (unstemmed in capsys.readouterr().err) == (language == "zh")
     answers = table(data, language, "answers")
     assert len(answers) == len(ASKED[language]) * len(texts)
     assert {answer["found"] for answer in answers} == {"perhaps"}

@@ -100,6 +100,11 @@ class TextRun:
     tag: Tag = NO_TAG
     linked: bool = False
 
+    @property
+    def middle(self) -> float:
+        """The height of the middle of its letters."""
+        return self.baseline - 0.3 * self.size
+
 
 class Area(NamedTuple):
     """A rectangle: around a drawing, or a ruling line, which has hardly any height or width."""

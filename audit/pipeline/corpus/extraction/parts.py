@@ -10,7 +10,7 @@ from math import ceil
 from typing import NamedTuple
 
 from audit.text.documents import Section
-from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR, INDENT, ITEM, ITEM_MARK, LINE, statements
+from audit.text.statements import BLOCK_GAP, CELL_SEPARATOR, INDENT, ITEM_MARK, LINE, item_depth, statements
 
 MAX_LETTERS = 6_000
 """Characters of a section's text; a longer one is divided."""
@@ -89,18 +89,13 @@ def _is_complete(block: str) -> bool:
 def _borders_in_block(block: str, offset: int) -> Iterator[Border]:
     lines = list(LINE.finditer(block))
     for before, line in pairwise(lines):
-        depth = _depth(line.group())
-        if depth > _depth(before.group()) or (CELL_SEPARATOR in line.group()) > (CELL_SEPARATOR in before.group()):
+        depth = item_depth(line.group())
+        if depth > item_depth(before.group()) or (CELL_SEPARATOR in line.group()) > (CELL_SEPARATOR in before.group()):
             continue
         yield Border(offset + line.start(), INNER if depth > 0 else LINE_OF_LIST)
     for one, other in pairwise(statements(block)):
         if "\n" not in block[one.end - 1 : other.start]:
             yield Border(offset + other.start, SENTENCE)
-
-
-def _depth(line: str) -> int:
-    item = ITEM.fullmatch(line)
-    return len(item["indent"]) if item else -1
 
 
 class Leads(NamedTuple):

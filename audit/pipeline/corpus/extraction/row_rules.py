@@ -30,16 +30,12 @@ class Banded(NamedTuple):
 def banded_tables(lines: Iterable[Area], runs: Sequence[TextRun]) -> Iterator[Banded]:
     """The tables that level lines of one width divide into rows, from top to bottom."""
     for box, heights in ladders(lines):
-        inside = [run for run in runs if box.contains((run.x0 + run.x1) / 2, _middle(run))]
-        bands = [[run for run in inside if top <= _middle(run) < bottom] for top, bottom in pairwise(heights)]
+        inside = [run for run in runs if box.contains((run.x0 + run.x1) / 2, run.middle)]
+        bands = [[run for run in inside if top <= run.middle < bottom] for top, bottom in pairwise(heights)]
         bands = [band for band in bands if band]
         table = _table(box, bands, [run for run in runs if box.x0 - SNAP <= run.x0 and run.x1 <= box.x1 + SNAP])
         if table:
             yield table
-
-
-def _middle(run: TextRun) -> float:
-    return run.baseline - 0.3 * run.size
 
 
 def ladders(lines: Iterable[Area]) -> Iterator[tuple[Box, list[float]]]:
@@ -132,7 +128,7 @@ def _heads_above(box: Box, runs: Sequence[TextRun], strips: Strips) -> tuple[lis
 
     Its cells may be of several lines: close lines in one type are of the row as far as they keep columns apart.
     """
-    beyond = sorted(lines_of([run for run in runs if _middle(run) < box.top], 0), key=lambda line: -line.baseline)
+    beyond = sorted(lines_of([run for run in runs if run.middle < box.top], 0), key=lambda line: -line.baseline)
     heights, columns, wider = list[float](), set[int](), strips
     for line in beyond:
         first, last = beyond[0], heights[-1] if heights else beyond[0].baseline
@@ -150,7 +146,7 @@ def _heads_above(box: Box, runs: Sequence[TextRun], strips: Strips) -> tuple[lis
 
 def _last_row(box: Box, runs: Sequence[TextRun], strips: Strips) -> list[list[TextRun]]:
     """The last row, which needs no line below it: the rows between shades."""
-    beyond = lines_of([run for run in runs if _middle(run) > box.bottom], 0)
+    beyond = lines_of([run for run in runs if run.middle > box.bottom], 0)
     nearest = min(beyond, key=lambda line: line.baseline, default=None)
     if nearest is None or nearest.baseline - box.bottom > NEAR * nearest.size:
         return []

@@ -144,7 +144,7 @@ def _is_upright(line: Area) -> bool:
 def _is_under_text(line: Area, runs: Iterable[TextRun]) -> bool:
     """Whether words go through an upright line: it is part of a drawing behind them, and divides no cells."""
     return _is_upright(line) and any(
-        run.x0 + WITHIN < line.x0 < run.x1 - WITHIN and line.top < _middle(run) < line.bottom for run in runs
+        run.x0 + WITHIN < line.x0 < run.x1 - WITHIN and line.top < run.middle < line.bottom for run in runs
     )
 
 
@@ -159,15 +159,11 @@ def _open_ends(lines: Sequence[Area]) -> Iterator[Area]:
 
 def _is_in(box: Box, run: TextRun) -> bool:
     # Above the baseline: the letters stand on it, and a rule may touch it
-    return box.contains((run.x0 + run.x1) / 2, _middle(run))
+    return box.contains((run.x0 + run.x1) / 2, run.middle)
 
 
 def _size(box: Box) -> float:
     return (box.x1 - box.x0) * (box.bottom - box.top)
-
-
-def _middle(run: TextRun) -> float:
-    return run.baseline - 0.3 * run.size
 
 
 def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
@@ -178,7 +174,7 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
     grid = _with_parted_heads(grid, runs, page)
     runs_of: dict[Box, list[TextRun]] = {cell: [] for row in grid.rows for cell in row if cell is not None}
     for run in runs:
-        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, _middle(run))
+        cell = smallest_at(runs_of, (run.x0 + run.x1) / 2, run.middle)
         if cell is None:
             return []
         runs_of[cell].append(run)

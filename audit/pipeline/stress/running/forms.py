@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from pydantic import Field, create_model
 from audit.pipeline.llm.reply_models import ReplyModel, annotated
 from audit.pipeline.stress.instances import StressDocument, StressInstance
 from audit.pipeline.stress.running.medrgb_layout import is_in_layout
+from audit.text.rewording import digest
 from audit.vocabulary import STRESS_CALLS, DocumentCall, StressTest, plain
 
 INSUFFICIENT = "insufficient"
@@ -120,8 +120,4 @@ def sub_questions_of(instance: StressInstance) -> tuple[StressDocument, ...]:
     if instance.test not in (StressTest.INTEGRATION, StressTest.ROBUSTNESS):
         return ()
     asked = [document for document in instance.documents if document.sub_question]
-    return tuple(sorted(asked, key=lambda one: (_digest(one.sub_question or ""), one.edited_from or one.document_id)))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return tuple(sorted(asked, key=lambda one: (digest(one.sub_question or ""), one.edited_from or one.document_id)))
