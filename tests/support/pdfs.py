@@ -41,14 +41,16 @@ def write_pdf(
     outline: Iterable[tuple[str, int, int]] = (),
     rules: Sequence[tuple[float, float, float]] = (),
     panels: Sequence[tuple[float, float, float, float]] = (),
+    size: tuple[float, float] = (WIDTH, HEIGHT),
 ) -> Path:
     """Draw the pages. `outline` has title, level (from 0) and page (from 1); `password` is the reader's.
 
     rules   (left end, right end, distance from the top) of horizontal lines on every page
     panels  (left end, top, right end, bottom) of filled areas on every page, from its top
+    size    width and height of each page, in points
     """
     locked: Any = {} if password is None else {"encrypt": StandardEncryption(password, ownerPassword="owner", strength=128)}
-    canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), invariant=1, **locked)
+    canvas = Canvas(str(path), pagesize=size, invariant=1, **locked)
     marks = list(outline)
     for number, page in enumerate(pages, start=1):
         for title, level, _ in (mark for mark in marks if mark[2] == number):
@@ -56,13 +58,13 @@ def write_pdf(
             canvas.addOutlineEntry(title, title, level)
         canvas.setFillGray(0.9)
         for left, top, right, bottom in panels:
-            canvas.rect(left, HEIGHT - bottom, right - left, bottom - top, stroke=0, fill=1)
+            canvas.rect(left, size[1] - bottom, right - left, bottom - top, stroke=0, fill=1)
         canvas.setFillGray(0)
-        for words, x, y, size, bold in page:
-            canvas.setFont("Helvetica-Bold" if bold else "Helvetica", size)
-            canvas.drawString(x, HEIGHT - y, words)
+        for words, x, y, points, bold in page:
+            canvas.setFont("Helvetica-Bold" if bold else "Helvetica", points)
+            canvas.drawString(x, size[1] - y, words)
         for x0, x1, y in rules:
-            canvas.line(x0, HEIGHT - y, x1, HEIGHT - y)
+            canvas.line(x0, size[1] - y, x1, size[1] - y)
         canvas.showPage()
     canvas.save()
     return path

@@ -36,6 +36,7 @@ MAX_OPEN_PITCH = 2.5
 # Text below a heading in its own color is at most this many type sizes away
 MAX_HEADING_GAP = 2.2
 NUMBER = re.compile(r"(?:chapter|section|part|kapitel)?\s*(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S", re.IGNORECASE)
+WHOLE_SENTENCE = re.compile(r"[^.]+[.]$")
 SENTENCE_END = re.compile(r"[.,;]\s*$")
 BULLET = re.compile(rf"{bullets.ONE_OF}\s")
 # Words that no heading ends with
@@ -59,8 +60,6 @@ MIN_TEXT, SMALL_PRINT = 0.2, 7.5
 # A document with fewer headings in a type of their own has those in plain type: their letters at most, their end, that of the
 # text below, and by which factor they are nearer to this; and how far below a first line it is, in type sizes
 MIN_HEADINGS, MAX_PLAIN, NO_TITLE_END, SENTENCE_ENDING = 2, 90, re.compile(r"[.,;:!]\s*$"), re.compile(r"[.:?!]\s*$")
-# In type sizes
-OVERLAP = 0.7
 MIN_NEARER, MAX_TITLE_GAP = 1.2, 5.0
 Feature = TypeVar("Feature", bound=Hashable)
 LineStyle = tuple[float, bool]
@@ -108,7 +107,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     candidates = [
         heading
         for heading in _candidates(lines, named, is_tagged=tagging is not None)
-        if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines) and not _is_cell(heading, lines)
+        if _has_heading_form(heading, lines[heading.start]) and not _is_figure(heading, lines)
     ]
     colors = {heading.color for heading in candidates if heading.style[0] >= LARGER_TYPE * size} - {body.color, ()}
     labels = _labels(lines)
@@ -121,7 +120,7 @@ def find_headings(lines: list[Line], titles: frozenset[str], outline: tuple[Outl
     prominent = _with_alike(candidates, prominent, lines)
     if tagging is not None:
         prominent = _by_tags(candidates, prominent, lines, tagging)
-    headings = list(_select(candidates, prominent, named))
+    headings = list(_select(candidates, prominent, named, LARGER_TYPE * size))
     # Text that was pasted without its type has only its spaces
     is_plain = len(headings) < MIN_HEADINGS if tagging is None else (size, bold) in tagging.styles
     within = {number for heading in headings for number in range(heading.start, heading.end)}
@@ -148,6 +147,10 @@ def of_most_letters(lines: Iterable[Line], feature: Callable[[Line], Feature]) -
 def _body_style(text: list[Line]) -> LineStyle:
     """The style of most letters; of what is not small print, where that is less but enough to be read."""
     size, bold = of_most_letters(text, _style) or (0.0, False)
+    plain = [line for line in text if not line.bold and line.size >= SLIGHTLY_SMALLER * size] if bold else []
+    # Bold headings may be longer than what is below them
+    if sum(len(line.text) for line in plain) >= MIN_TEXT * sum(len(line.text) for line in text):
+        size, bold = of_most_letters(plain, _style) or (size, bold)
     larger = [line for line in text if line.size > SMALL_PRINT] if size <= SMALL_PRINT else []
     readable = sum(len(line.text) for line in larger) >= MIN_TEXT * sum(len(line.text) for line in text)
     return of_most_letters(larger, _style) or (size, bold) if readable else (size, bold)
@@ -248,18 +251,6 @@ def _is_figure(heading: Heading, lines: list[Line]) -> bool:
     around = [*lines[max(0, heading.start - 1) : heading.start], *lines[heading.end : heading.end + 1]]
     alike = [line for line in around if FIGURE.match(line.text) and _style(line) == heading.style and line.page == heading.page]
     return heading.end - heading.start > 1 or bool(alike)
-
-
-def _is_cell(heading: Heading, lines: list[Line]) -> bool:
-    """Whether a line overlaps a row of cells above or below it in height, as a cell does that is centred in it."""
-    around = zip(lines[max(heading.start - 1, 0) :], lines[max(heading.start - 1, 0) + 1 : heading.end + 1], strict=False)
-    return any(
-        (line.page, line.part) == (below.page, below.part)
-        and max(len(line.cells), len(below.cells)) > 1
-        and not (line.table or below.table)
-        and 0 < below.baseline - line.baseline < OVERLAP * below.size
-        for line, below in around
-    )
 
 
 def _stands_out(heading: Heading, lines: list[Line], body: Body, colors: Set[Color]) -> bool:
@@ -382,13 +373,16 @@ def _heads_smaller_text(heading: Heading, lines: list[Line]) -> bool:
     )
 
 
-def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str]) -> Iterator[Heading]:
-    """Candidates that stand out and end no sentence, or are named."""
+def _select(candidates: list[Heading], prominent: list[Heading], named: Set[str], size: float) -> Iterator[Heading]:
+    """Candidates that stand out and end no sentence, or are named; and sentences larger than `size` in the type of several."""
     # A named line in body type counts only if no line of that name stands out: else it is a mention in running text.
     keys, starts = {title_key(heading.text) for heading in prominent}, {heading.start for heading in prominent}
+    # Larger type that is that of several sentences, each alone
+    styles = Counter(heading.style for heading in prominent if WHOLE_SENTENCE.match(heading.text))
     for heading in candidates:
         key, stands_out = title_key(heading.text), heading.start in starts
-        ends_sentence = SENTENCE_END.search(heading.text)
+        is_title = heading.style[0] > size and styles[heading.style] >= MIN_LABELS and WHOLE_SENTENCE.match(heading.text)
+        ends_sentence = SENTENCE_END.search(heading.text) and not is_title
         is_mention = heading.text[:1].islower() or ends_sentence
         if (stands_out and (key in named or not ends_sentence)) or (key in named and key not in keys and not is_mention):
             yield heading

@@ -1,7 +1,4 @@
-"""Bullets that a document shows: a sign that begins three lines or more at one indent, whatever its font calls it; and numbers.
-
-Numbers of steps, in type of their own or large or in circles, need no full stop: 1, 2, 3 below each other beside texts.
-"""
+"""Bullets that a document shows: a sign that begins three lines at one indent, and numbers of steps, which need no full stop."""
 
 from __future__ import annotations
 
@@ -87,39 +84,31 @@ def may_be_learned(text: str) -> bool:
     return unicodedata.category(text) in _LEARNED_KINDS and not _COMPARES.search(unicodedata.name(text, ""))
 
 
-# -- the numbers of steps ----------------------------------------------------------------------------------------------
-
-
 def _with_numbers(runs: Sequence[TextRun]) -> Iterator[TextRun]:
     """The runs, the bare numbers of steps from 1 with a full stop, each at the height of the first line of its text."""
-    digits = sorted((number for number, run in enumerate(runs) if run.text.isdecimal()), key=lambda number: runs[number].baseline)
-    steps: dict[int, TextRun] = {}
+    digits = sorted((run for run in runs if run.text.isdecimal()), key=lambda run: run.baseline)
+    steps: dict[TextRun, TextRun] = {}
     while len(digits) >= MIN_LINES:
-        middle = _middle(runs[digits[0]])
-        column = [number for number in digits if abs(_middle(runs[number]) - middle) <= _SAME_MIDDLE]
-        digits = [number for number in digits if number not in column]
-        values = [int(runs[number].text) for number in column]
+        column = [run for run in digits if abs(run.x0 + run.x1 - digits[0].x0 - digits[0].x1) <= 2 * _SAME_MIDDLE]
+        digits = [run for run in digits if run not in column]
+        values = [int(run.text) for run in column]
         # Some figures of a table go up by chance, but not all of a column
         counts_up = values[0] == 1 and all(value in (1, before + 1) for before, value in pairwise(values))
-        texts = {number: text for number in column if (text := _text_behind(runs[number], runs))}
-        steps |= texts if counts_up and max(values) >= MIN_LINES and 2 * values.count(1) <= len(values) else {}
-    for number, run in enumerate(runs):
-        beside = steps.get(number)
-        yield replace(run, text=f"{run.text}.", baseline=beside.baseline, size=beside.size, space_after=True) if beside else run
-
-
-def _middle(run: TextRun) -> float:
-    return (run.x0 + run.x1) / 2
+        if counts_up and max(values) >= MIN_LINES and 2 * values.count(1) <= len(values):
+            steps |= {run: text for run in column if (text := _text_behind(run, runs))}
+    for run in runs:
+        text = steps.get(run)
+        yield replace(run, text=f"{run.text}.", baseline=text.baseline, size=text.size, space_after=True) if text else run
 
 
 def _text_behind(number: TextRun, runs: Sequence[TextRun]) -> TextRun | None:
     """The first run of the text beside a number that begins its line; None for a number in a text."""
-    top, bottom = number.baseline - number.size, number.baseline + 0.3 * number.size
-    near = [run for run in runs if run is not number and top < run.baseline < bottom and run.text.strip()]
-    behind = [run for run in near if 0 <= run.x0 - number.x1 <= _STEP_GAP[1] * number.size]
-    if not behind or any(run.x0 < number.x0 and number.x0 - run.x1 < _STEP_GAP[1] * number.size for run in near):
+    top, bottom, (least, most) = number.baseline - number.size, number.baseline + 0.3 * number.size, _STEP_GAP
+    near = [run for run in runs if top < run.baseline < bottom and run.text.strip()]
+    behind = [run for run in near if 0 <= run.x0 - number.x1 <= most * number.size]
+    first = min(behind, key=lambda run: (run.baseline, run.x0), default=number)
+    if first is number or any(run.x0 < number.x0 and number.x0 - run.x1 < most * number.size for run in near):
         return None
-    first = min(behind, key=lambda run: (run.baseline, run.x0))
     own_type = (first.bold, first.color, first.size) != (number.bold, number.color, number.size)
-    is_apart = own_type or first.x0 - number.x1 >= _STEP_GAP[0] * number.size
+    is_apart = own_type or first.x0 - number.x1 >= least * number.size
     return first if is_apart and first.text[:1].isupper() else None

@@ -18,7 +18,7 @@ PARAGRAPH_GAP = 1.25
 # A lead that ends no sentence may be farther above its list by this factor, and so may a second paragraph of an item
 LIST_GAP = 2.2
 MARK = re.compile(
-    rf"(?P<bullet>{bullets.ONE_OF}(?:\s+[{re.escape(bullets.DASHES)}])?)\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)]|\(?[a-h][.)])\s+(?=\S)"
+    rf"(?P<bullet>{bullets.ONE_OF}(?:\s+[{re.escape(bullets.DASHES)}])?)\s+(?=\S)|(?P<number>\(?\d{{1,2}}[.)](?=\s+\S|[^\W\d]{{3}})|\(?[a-h][.)](?=\s+\S))\s*"
     rf"|(?P<sign>[{bullets.MEANT}])(?=\w)|(?P<box>\[[x ]\]|[☐☑☒])\s+(?=\S)"
 )
 HYPHENATED = re.compile(r"(?<![^\W\d])([^\W\d]++)-$")

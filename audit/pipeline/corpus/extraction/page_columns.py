@@ -1,7 +1,4 @@
-"""Columns that show by more than space between them: folds of a leaflet, upright rules, headings; and rows that look like them.
-
-Rows of a table begin at common heights, whatever goes on in a cell; lines of columns begin and go on each at their own.
-"""
+"""Columns that folds, upright rules or headings show; and rows of cells, which begin at common heights as no texts do."""
 
 from __future__ import annotations
 
@@ -13,17 +10,19 @@ from audit.pipeline.corpus.extraction import bullets
 from audit.pipeline.corpus.extraction.layout import Area, Line
 from audit.pipeline.corpus.extraction.table_columns import strips_between
 
-# Lines of a column at least; columns of a table, which two lists or texts beside each other are not yet
-MIN_LINES, MIN_CELLS = 3, 3
+# Lines of a column, columns of a table and letters of a heading at least; in type sizes, lines of one paragraph
+MIN_LINES, LINE_GAP = 3, 1.5
 # Shares of the rows that have a cell in a column, and of the lines of the others that begin where the first's do, or go on
 ALIGNED, ALIKE = 0.8, 0.85
-# In type sizes
-LINE_GAP = 1.5
-# A heading of a column is larger than what is below it by this factor, and has so many letters
-LARGER_TYPE, MIN_LETTERS = 1.09, 3
+# A heading of a column is larger than what is below it by this factor
+LARGER_TYPE = 1.09
 # Of a leaflet: its panels at most, how much wider it is than high, and how alike their margins are, in points
 MAX_FOLDS, LANDSCAPE, SAME_MARGIN = 4, 1.15, 12.0
 Columns = list[list[Line]]
+
+
+def _begins(line: Line) -> bool:
+    return not line.text[:1].islower()
 
 
 def are_rows_beside(columns: Sequence[Sequence[Line]]) -> bool:
@@ -33,59 +32,46 @@ def are_rows_beside(columns: Sequence[Sequence[Line]]) -> bool:
     beside = [line for column in others for line in column]
     agree = sum(_begins(line) == (line.baseline in rows) for line in beside)
     aligned = all(sum(line.baseline in rows for line in column) >= ALIGNED * len(rows) for column in others)
-    return aligned and agree >= ALIKE * len(beside) and 2 * sum(map(_is_marked, first)) < len(first)
-
-
-def _begins(line: Line) -> bool:
-    return not line.text[:1].islower()
-
-
-def _is_marked(line: Line) -> bool:
-    return line.text[:1] in bullets.SIGNS
+    marked = sum(line.text[:1] in bullets.SIGNS for line in first)
+    return aligned and agree >= ALIKE * len(beside) and 2 * marked < len(first)
 
 
 def are_cells(band: Sequence[Line]) -> bool:
     """Whether a band is a table of several columns without lines between them."""
     _, columns = _in_strips(band)
-    return len(columns) >= MIN_CELLS and min(map(len, columns)) >= MIN_LINES and are_rows_beside(columns)
+    return len(columns) >= MIN_LINES and min(map(len, columns)) >= MIN_LINES and are_rows_beside(columns)
 
 
 def headed_columns(band: Sequence[Line]) -> Columns | None:
-    """The texts of a band that stand beside each other, row by row, each below a heading of its own; None where they do not.
+    """The texts of a band beside each other, row by row, each below a heading of its own; None where they are none.
 
     A heading is larger than what is below it, or bold above text of several lines that is not.
     """
     above, columns = _in_strips(band)
-    if len(columns) < 2 or min(map(len, columns)) < 2:
-        return None
     beside = [line for column in columns for line in column]
-    size, plain = min(line.size for line in beside), [line for line in beside if not line.bold]
-    heads = [line for line in beside if line.size >= LARGER_TYPE * size]
-    if not heads and 2 * sum(map(_begins, plain)) < len(plain):
-        heads = [line for line in beside if line.bold]
-    heights = sorted({line.baseline for line in heads})
-    at_heads = [line for line in beside if line.baseline in heights]
-    # Each row of headings is one, but for the last, which may have fewer
-    full = all(sum(line.baseline == height for line in heads) == len(columns) for height in heights[:-1] or heights)
-    worded = all(sum(map(str.isalpha, line.text)) >= MIN_LETTERS for line in heads)
-    if not heights or not worded or len(at_heads) > len(heads) or heights[0] > min(line.baseline for line in beside) or not full:
+    plain = [line for line in beside if not line.bold]
+    heads = [line for line in beside if line.size >= LARGER_TYPE * min(line.size for line in beside)]
+    heads = heads or [line for line in beside if line.bold and 2 * sum(map(_begins, plain)) < len(plain)]
+    heights = sorted(Counter(line.baseline for line in heads).items())
+    # Each row of headings is whole, but for the last, which may have fewer
+    whole = heights and all(count == len(columns) for _, count in heights[:-1] or heights)
+    if not whole or min(map(len, columns)) < 2 or any(sum(map(str.isalpha, line.text)) < MIN_LINES for line in heads):
         return None
-    rows = {line.baseline for line in beside if line.baseline not in heights and _begins(line)}
-    if len(heights) == 1 and len(rows) >= MIN_LINES and are_rows_beside(columns):
+    rest = [line for line in beside if line not in heads]
+    if heights[0][0] > beside[0].baseline or any(line.baseline == height for line in rest for height, _ in heights):
         return None
-    cards = [
-        [line for line in column if start <= line.baseline < end]
-        for start, end in pairwise([*heights, float("inf")])
-        for column in columns
-    ]
-    return [[*above, *cards[0]], *filter(None, cards[1:])]
+    if len(heights) == 1 and len({line.baseline for line in rest if _begins(line)}) >= MIN_LINES and are_rows_beside(columns):
+        return None
+    spans = pairwise([*(height for height, _ in heights), float("inf")])
+    first, *cards = ([line for line in own if start <= line.baseline < end] for start, end in spans for own in columns)
+    return [[*above, *first], *filter(None, cards)]
 
 
 def _in_strips(band: Sequence[Line]) -> tuple[list[Line], Columns]:
-    """The lines above the first that stand beside each other, and from there the columns with nothing between them."""
+    """The lines above the first that stand beside each other, and from there the columns with nothing between them, if any."""
     heights = Counter(line.baseline for line in band)
     first = min((height for height, count in heights.items() if count > 1), default=float("inf"))
-    beside = [line for line in band if line.baseline >= first]
+    beside = sorted((line for line in band if line.baseline >= first), key=lambda line: line.baseline)
     strips = strips_between(line.cells[0] for line in beside)
     if strips is None or any(line.table for line in band):
         return [], []
@@ -93,37 +79,33 @@ def _in_strips(band: Sequence[Line]) -> tuple[list[Line], Columns]:
     return [line for line in band if line.baseline < first], columns
 
 
-def beside_rule(lines: Sequence[Line], rules: Sequence[Area]) -> tuple[list[Line], Columns, list[Line]] | None:
+def beside_rule(lines: Sequence[Line], rules: Sequence[Area]) -> Columns | None:
     """The lines above, on both sides of and below an upright rule that parts columns; None without one."""
     for rule in sorted(rules, key=lambda rule: rule.top - rule.bottom):
-        if rule.bottom - rule.top <= rule.x1 - rule.x0:
-            continue
         beside = [line for line in lines if rule.top < line.baseline - 0.3 * line.size < rule.bottom]
         sides = [[line for line in beside if line.x1 <= rule.x0 + 1], [line for line in beside if line.x0 >= rule.x1 - 1]]
-        whole = sum(map(len, sides)) == len(beside) and not any(line.table for line in beside)
-        if not whole or min(map(len, sides)) < MIN_LINES or are_rows_beside(sides):
+        if min(map(len, sides)) < MIN_LINES or sum(map(len, sides)) < len(beside) or are_rows_beside(sides):
             continue
         rest = [line for line in lines if line not in beside]
-        lists = all(any(map(_is_marked, side)) for side in sides)
+        lists = all(any(line.text[:1] in bullets.SIGNS for line in side) for side in sides)
         if not lists and not any(_are_of_one(line, other) for line in rest for other in beside):
             above, below = ([line for line in rest if (line.baseline < rule.top) is is_above] for is_above in (True, False))
-            return above, sides, below
+            return [above, *sides, below]
     return None
 
 
 def _are_of_one(line: Line, other: Line) -> bool:
-    """Whether lines are as near to each other as those of a paragraph."""
     return line.x0 < other.x1 and other.x0 < line.x1 and abs(line.baseline - other.baseline) <= LINE_GAP * other.size
 
 
 def folded(lines: Sequence[Line], width: float, height: float) -> Columns:
-    """The lines of each panel of a folded leaflet, from left to right: of a broad page whose folds nothing crosses and whose
-    panels have one margin. Of other pages all lines are one panel.
+    """The lines of each panel of a leaflet: of a broad page, in points, whose folds nothing crosses and whose panels have one
+    margin. Of other pages all lines are one panel.
     """
     for count in range(MAX_FOLDS if width >= LANDSCAPE * height else 1, 1, -1):
         folds = [width * number / count for number in range(count + 1)]
         panels = [[line for line in lines if left <= line.x0 and line.x1 <= right] for left, right in pairwise(folds)]
         full = [(min(line.x0 for line in own) - left) for left, own in zip(folds, panels, strict=False) if len(own) >= MIN_LINES]
         if sum(map(len, panels)) == len(lines) and len(full) > 1 and max(full) - min(full) <= SAME_MARGIN:
-            return [panel for panel in panels if panel]
+            return list(filter(None, panels))
     return [list(lines)]

@@ -67,10 +67,12 @@ def in_reading_order(lines: list[Line], separators: Sequence[Area] = (), *, in_r
 
 def _in_rows(band: list[Line], separators: Sequence[Area]) -> list[Line]:
     """The lines of a band without columns, or with those that only an upright rule shows."""
-    if parted := beside_rule(band, separators):
-        above, sides, below = parted
-        return [line for part in (above, *sides, below) for line in in_reading_order(part, separators)]
-    return list(_merge_rows(band))
+    parts = beside_rule(band, [rule for rule in separators if not _is_level(rule)])
+    return [line for part in parts for line in in_reading_order(part, separators)] if parts else list(_merge_rows(band))
+
+
+def _is_level(rule: Area) -> bool:
+    return rule.x1 - rule.x0 > rule.bottom - rule.top
 
 
 def are_rows(lines: Sequence[Line]) -> bool:
@@ -86,7 +88,7 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
         yield lines, None
         return
     ends = _ends_of_columns(lines, gutter, separators)
-    heights = sorted(rule.top for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
+    heights = sorted(rule.top for rule in filter(_is_level, separators))
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
     for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
         band = [line for row in group for line in row]
@@ -103,7 +105,7 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
 
 def _ends_of_columns(lines: list[Line], gutter: float, separators: Sequence[Area]) -> list[float]:
     """The heights at which rules end both columns: across the gutter, or in one column where the other pauses as well."""
-    level = (rule for rule in separators if rule.x1 - rule.x0 > rule.bottom - rule.top)
+    level = list(filter(_is_level, separators))
     return sorted(rule.top for rule in level if rule.x0 < gutter < rule.x1 or _pauses(_beside(lines, gutter, rule), rule.top))
 
 
@@ -243,7 +245,8 @@ def _fills_column(lines: list[Line], page_width: float) -> bool:
 
 
 def _merge_rows(band: list[Line]) -> Iterator[Line]:
-    rows = _whole_lines(list(_rows(band)))
+    rows = list(_rows(band))
+    rows = list(map(_whole, [[], *rows], rows, [*rows[1:], []]))
     start = 0
     while start < len(rows):
         beside = lists_beside(rows, start)
@@ -256,26 +259,18 @@ def _merge_rows(band: list[Line]) -> Iterator[Line]:
             start += 1
 
 
-def _whole_lines(rows: list[Row]) -> list[Row]:
-    """The rows; the parts of a line with gaps that lines around it go through, as justified text leaves them, are one."""
-    around = zip([[], *rows], rows, [*rows[1:], []], strict=False)
-    return [[_whole(row)] if _is_gap_in_text(above, row, below) else row for above, row, below in around]
-
-
-def _is_gap_in_text(above: Row, row: Row, below: Row) -> bool:
+def _whole(above: Row, row: Row, below: Row) -> Row:
+    """A row; where lines around it go through its gaps, which justified text has too, all of it is one line."""
     if len(row) < 2 or LABEL.fullmatch(row[0].text) or _items(row[1:]) or len({line.size for line in row}) > 1:
-        return False
-    if max(len(above), len(below)) > 1 or any(line.table for line in (*above, *row, *below)):
-        return False
+        return row
     near = [line for line in (*above, *below) if abs(line.baseline - row[0].baseline) <= TEXT_PITCH * row[0].size]
     through = [line for line in near if line.x0 < row[0].x1 and row[-1].x0 < line.x1]
     # The last line of a paragraph may end before the gap
-    return len(through) > 1 or any(abs(line.x1 - row[-1].x1) < 1 for line in through)
-
-
-def _whole(row: Row) -> Line:
+    is_text = len(through) > 1 or any(abs(line.x1 - row[-1].x1) < 1 for line in through)
+    if not is_text or max(len(above), len(below)) > 1 or any(line.table for line in (*above, *row, *below)):
+        return row
     cell = TextCell(" ".join(line.text for line in row), row[0].x0, row[-1].x1)
-    return replace(row[0], cells=(cell,), bold=all(line.bold for line in row))
+    return [replace(row[0], cells=(cell,), bold=all(line.bold for line in row))]
 
 
 def _merge_row(lines: list[Line]) -> Iterator[Line]:
@@ -292,8 +287,7 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
     first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)
     tag = first.tag if {line.tag.kind for line in lines} == {"head"} else NO_TAG
-    colors = {line.color for line in lines}
-    color = first.color if len(colors) == 1 else ()
+    color = first.color if len({line.color for line in lines}) == 1 else ()
     yield Line(first.page, first.baseline, first.size, bold, _join_label(cells), color=color, part=first.part, tag=tag)
 
 
@@ -339,7 +333,7 @@ def lists_beside(rows: list[Row], start: int) -> ListsBeside | None:
     starts = _column_starts(rows[first : first + MAX_FIRST_ROWS])
     end = first
     while end < len(rows) and _is_part(rows[end], starts, rows[end - 1] if end > first else None):
-        if end > first and _begins_labelled(rows[end], rows[first:end], starts):
+        if _begins_labelled(rows[end], rows[first:end], starts):
             break
         end += 1
     above = [row for row in rows[start:first] if _are_own_heads(row, starts)]
@@ -425,14 +419,8 @@ def _are_heads(heads: list[Line], rows: list[Row], starts: list[float], items: R
     # A title below them would be the lists' own
     falling = all(one.size >= other.size for one in heads for other in heads if one.baseline < other.baseline)
     plain = len(starts) > 1 or all(line.size <= MAX_HEAD_SIZE * item.size for line in heads for item in _items(items))
-    return (
-        falling
-        and plain
-        and short
-        and inside
-        and len(columns) == len(starts)
-        and all(step <= HEAD_PITCH * heads[0].size for step in steps)
-    )
+    near = all(step <= HEAD_PITCH * heads[0].size for step in steps)
+    return falling and plain and short and inside and near and len(columns) == len(starts)
 
 
 def _overlaps(line: Line, starts: list[float]) -> bool:

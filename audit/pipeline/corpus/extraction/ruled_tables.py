@@ -190,19 +190,14 @@ def _table(grid: Grid, runs: list[TextRun], page: int) -> list[Line]:
 def _with_parted_heads(grid: Grid, runs: list[TextRun], page: int) -> Grid:
     """The grid; where words of a first cell over several columns keep to these, each column has its own: a shade has no lines."""
     first, *others = grid.rows
-    places = range(len(first))
-    columns = [next((row[n] for row in others if row[n] is not None and row.count(row[n]) == 1), None) for n in places]
+    alone = [next((row[n] for row in others if row[n] is not None and row.count(row[n]) == 1), None) for n in range(len(first))]
     heads = list(first)
-    for cell in {*first} - {None}:
-        over = [number for number in places if cell is not None and first[number] == cell]
-        pieces = lines_of([run for run in runs if len(over) > 1 and cell is not None and _is_in(cell, run)], page)
-        own = [
-            [n for n in over if (box := columns[n]) and box.x0 - SNAP < piece.x0 and piece.x1 < box.x1 + SNAP] for piece in pieces
-        ]
-        if all(own) and len({n for numbers in own for n in numbers}) > 1:
-            for number in over:
-                box = columns[number]
-                heads[number] = cell._replace(x0=box.x0, x1=box.x1) if box and cell else None
+    for cell in filter(None, {*first}):
+        over = {n: box for n, (own, box) in enumerate(zip(first, alone, strict=True)) if own == cell and box}
+        pieces = lines_of([run for run in runs if len(over) > 1 and _is_in(cell, run)], page)
+        places = [{n for n, box in over.items() if box.x0 - SNAP < piece.x0 and piece.x1 < box.x1 + SNAP} for piece in pieces]
+        if all(places) and len(set().union(*places)) > 1:
+            heads = [cell._replace(x0=over[n].x0, x1=over[n].x1) if n in over else own for n, own in enumerate(heads)]
     return Grid(grid.box, (tuple(heads), *others))
 
 

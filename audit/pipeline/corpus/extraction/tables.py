@@ -268,19 +268,19 @@ def _group_blocks(rows: list[Row], head: Head, label: Row | None, wording: Wordi
         yield from _texts_of(label, wording)
         label = None
     lead = [Part("", list(label[0]))] if label is not None else []
-    is_titled = not any(head.texts) and _is_above_lists(rows, wording)
-    if is_titled:
-        titles, head, rows = rows[0], Head(texts_of_row(rows[0], wording)), rows[1:]
-        is_titled = any(row[0] and len(joined_text(row[0], wording)) > MAX_LABEL for row in rows)
-        if not is_titled:
-            yield Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of([titles]))
-    if is_titled or _are_columns(rows, head, wording):
+    titles = rows[:1] if not any(head.texts) and _is_above_lists(rows, wording) else []
+    if titles:
+        head, rows = Head(texts_of_row(rows[0], wording)), rows[1:]
+    are_texts = titles and any(row[0] and len(joined_text(row[0], wording)) > MAX_LABEL for row in rows)
+    if are_texts or _are_columns(rows, head, wording):
         rows = [_once(row, head)[0] for row in rows]
         if lead and not any(head.texts) and all(_leads_itself(parts) for parts in _columns(rows, wording)):
             yield block_of(lead, wording)
             lead = []
         yield from _column_blocks(rows, head, lead, wording)
         return
+    if titles:
+        yield Block("row", CELL_SEPARATOR.join(filter(None, head.texts)), *_pages_of(titles))
     if lead:
         yield Block("row", block_of(lead, wording).text, lead[0].lines[0].page, lead[-1].lines[-1].page)
     for row in rows:
@@ -296,7 +296,7 @@ def _once(row: Row, head: Head) -> tuple[Row, Head]:
 
 
 def _is_short(row: Row) -> bool:
-    return sum(len(line.text) for line in row[0]) <= MAX_LABEL and len(row[0]) <= 2
+    return sum(len(line.text) for line in row[0]) <= MAX_LABEL and len(row[0]) <= 2 and not _has_items(row[0])
 
 
 def _texts_of(row: Row, wording: Wording) -> Iterator[Block]:

@@ -177,6 +177,26 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "• Shredded carrots",
         ],
     ),
+    "One shade for two heads": (
+        table(
+            '<tr style="background: #28c; color: white"><th>Do<th>Never</tr>'
+            + "".join(f'<tr><td style="border: 1px solid">{a}<td style="border: 1px solid">{b}</tr>' for a, b in (
+                ("Drink water", "Lift a box"), ("Walk a lot", "Eat raw fish"), ("Sleep well", "Drive a car"),
+            )), "plain",
+        ),
+        said(("Do", "Never"), [("Drink water", "Lift a box"), ("Walk a lot", "Eat raw fish"), ("Sleep well", "Drive a car")]),
+    ),
+    "Titles above lists": (
+        table(
+            '<tr><td colspan="2">First aid</tr><tr><td colspan="2"><ol><li>Look for danger.<li>Put on gloves.</ol></tr>'
+            + row("Minor bleeding", "Severe bleeding")
+            + row("<ul><li>Clean the wound<li>Cover it</ul>", "<ul><li>Call for help<li>Press on it</ul>"), "grid",
+        ),
+        [
+            "First aid", "1. Look for danger.", "2. Put on gloves.",
+            "Minor bleeding:", "• Clean the wound", "• Cover it", "Severe bleeding:", "• Call for help", "• Press on it",
+        ],
+    ),
     "Rows in a cell": (
         table(
             row("Source", "Vitamin A", tag="th") + row("Liver<br>Milk, skim<br>Cheese", "27,185<br>500<br>284")
