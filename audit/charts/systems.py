@@ -109,8 +109,7 @@ def _known(rows: Rows, *columns: str) -> list[float]:
 
 PANELS_IN_A_ROW = 3
 """More would be too narrow to read on a phone."""
-MAX_BESIDE_THREE = 26
-"""Letters of a name beside as many panels, whose titles would lie on each other."""
+MAX_BESIDE_THREE = 26  # letters of a name beside as many panels, whose titles would lie on each other
 
 
 PANEL_GAP = 86

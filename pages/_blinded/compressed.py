@@ -35,8 +35,7 @@ OTHER_LETTERS = (
 )
 """Latin with rare marks, Greek, Cyrillic and what else the smaller font lacks."""
 FIRST_PAINT = [Path(__file__).with_name(name) for name in ("first_paint.css", "frame.css", "print.css")]
-CHANGED = {"Cache-Control": "public, max-age=3600"}
-"""Of a file with something of ours, which the digest in its name does not know."""
+CHANGED = {"Cache-Control": "public, max-age=3600"}  # of a file with something of ours, which its name does not know
 
 
 class CompressedFiles:
@@ -58,8 +57,7 @@ class CompressedFiles:
             await self.app(scope, receive, send)
         elif path.suffix in TYPES:
             body = await run_in_threadpool(_compressed, path, encoding)
-            kept = CHANGED if path.suffix == ".css" else KEPT
-            headers = kept | {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
+            headers = (CHANGED if path.suffix == ".css" else KEPT) | {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
             await Response(body, media_type=TYPES[path.suffix], headers=headers)(scope, receive, send)
         else:
             await Response(await run_in_threadpool(path.read_bytes), media_type="font/woff2", headers=KEPT)(scope, receive, send)
