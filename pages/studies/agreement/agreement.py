@@ -309,17 +309,15 @@ def differing_items(shown: ShownStudy) -> None:
     codes = np.stack([ratings.labels[rater] for rater in ratings.annotators])
     differ = np.where(codes == MISSING, codes.max(axis=0), codes).min(axis=0) < codes.max(axis=0)
     chosen = np.flatnonzero(differ if shown.opened else differ & standard.adjudicated)
-    of = "items with different labels of annotators" + (
-        "" if shown.opened else " and a decision; the others come when all have one"
-    )
-    st.markdown(f"**{len(chosen):,}** {of}.{' Click a row to read the item.' if len(chosen) else ''}")
-    if not len(chosen):
+    decided = "" if shown.opened else " and a decision; the others come when all have one"
+    click = " Click a row to read the item." if len(chosen) else ""
+    st.markdown(f"**{len(chosen):,}** items with different labels of annotators{decided}.{click}")
+    if not click:
         return
     questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}
     words = [*map(LABEL.display, ratings.scheme.words), "-"]  # MISSING is the last
     given = {rater: [words[code] for code in ratings.labels[rater][chosen]] for rater in ratings.annotators}
-    gold = [words[code] for code in standard.codes[chosen]]
-    items = ratings.items[chosen]
+    items, gold = ratings.items[chosen], [words[code] for code in standard.codes[chosen]]
     frame = pd.DataFrame({"item": items, "question": [questions[item] for item in items], **given, GOLD: gold})
     headings = {"question": "Question", **{rater: capitalised(shown.name(rater)) for rater in given}, GOLD: "Decided"}
     if (picked := clicked_row(frame, "differing", headings, rows=8)) is not None:
