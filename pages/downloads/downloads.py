@@ -21,7 +21,7 @@ from pages._shared.page import page
 from pages._shared.pickers import pick_one, run_label
 from pages._shared.study_figures import study_heads
 from pages._shared.themes import current_curation
-from pages._shared.widgets import counts, server_commands
+from pages._shared.widgets import counts
 from pages.downloads.package_cache import ZIP_TYPE, PackageKey, package_cache, show_progress
 
 LEAD = "Every table and figure of this dashboard as files, for a paper, a spreadsheet or a colleague."
@@ -127,7 +127,7 @@ with page("Downloads", LEAD, without_pairs=LEAD) as run:
     st.markdown("\n".join(f"- `{path}`: {description}" for path, description in CONTENTS.items()))
     st.header("From a terminal", anchor=False)
     command = command_of(run, other, study_id, paper=paper, contents=contents)
-    server_commands(command)
+    st.code(command, language="bash", wrap_lines=True)
     if other:
         counts(run, "The comparison goes from this run to the other one, as on the page *Compare* in that direction.")
     counts(run, "The same data gives the same file, byte for byte, except for the date in manifest.json.")

@@ -41,7 +41,7 @@ def test_a_clinician_walks_from_a_disagreement_to_the_passages_behind_both_answe
     expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
     expect(page.locator(".behind .name")).to_have_count(2)
     assert page.locator(".behind .name").all_inner_texts() == names
-    expect(page.locator(".pair .badge").first).to_have_text("contradictory")
+    expect(page.locator(".pair .badge").first).to_have_text("opposite advice (contradictory)")
     assert page.locator(".behind .section mark").count() >= 2
     (left, top), (right, right_top) = corner_of(page, 0), corner_of(page, 1)
     assert (right > left, abs(top - right_top) < 2) == (True, True)

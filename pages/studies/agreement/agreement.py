@@ -98,7 +98,8 @@ JUDGE_HIDDEN = (
 )
 MAJORITY_RULE = "The label of more than half of an item's annotators; gold takes its place as soon as disputes are decided."
 REFRESH_S = 5
-DIGITS = 3  # of a coefficient: an interval of kappa is often only a few hundredths wide
+DIGITS = 3
+"""Decimals of a coefficient here: an interval of kappa is often only a few hundredths wide."""
 SCOPES = {SAMPLE: "These items", POPULATION: "Weighted to the whole run"}
 ABOUT = {"label": "Label", "significance": "Significance, where all chose one"}
 
@@ -311,14 +312,13 @@ def differing_items(shown: ShownStudy) -> None:
     decided = "" if shown.opened else " and a decision (the others come when all have one)"
     click = " Click a row to read the item." if len(chosen) else ""
     st.markdown(f"Items with different labels of annotators{decided}: **{len(chosen):,}**.{click}")
-    if not len(chosen):
+    if not click:
         return
     questions = {row["item_id"]: row["question"] for row in assignment_rows(label_store(), shown.study.study_id)}
     words = [*map(LABEL.display, ratings.scheme.words), "-"]  # MISSING is the last
     given = {rater: [words[code] for code in ratings.labels[rater][chosen]] for rater in ratings.annotators}
-    gold = [words[code] for code in standard.codes[chosen]]
-    asked = [questions[item] for item in ratings.items[chosen]]
-    frame = pd.DataFrame({"item": ratings.items[chosen], "question": asked, **given, GOLD: gold})
+    items, gold = ratings.items[chosen], [words[code] for code in standard.codes[chosen]]
+    frame = pd.DataFrame({"item": items, "question": [questions[item] for item in items], **given, GOLD: gold})
     headings = {"question": "Question", **{rater: capitalised(shown.name(rater)) for rater in given}, GOLD: "Decided"}
     if (picked := clicked_row(frame, "differing", headings, rows=8)) is not None:
         show_items(shown, [str(picked["item"])])
