@@ -57,8 +57,7 @@ def _ask(data_dir: Path, run_id: str, encoder: str | None, rows: list[dict[str, 
     model = sentence_encoder(encoder) if encoder else None
     began = time.process_time()
     books, questions = RunHandbooks.of_store(run.path, model, folder), RunQuestions(run.path, model, folder)
-    for book in books.books if model else ():
-        book.with_encoder(model, folder)
+    books.encode()
     questions.prepare()
     print(f"## {run_id}: ready after {time.process_time() - began:.1f} s of a processor")
     began = time.process_time()

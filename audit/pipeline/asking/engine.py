@@ -36,18 +36,9 @@ from audit.pipeline.answers.unreadable import asked_in, other_language, unseen_t
 from audit.pipeline.asking.questions import RunQuestions
 from audit.pipeline.asking.stored_passages import passages_of
 from audit.pipeline.embedding.encoders import Encoder, default_model, sentence_encoder
+from audit.pipeline.retrieval import found as closeness
 from audit.pipeline.retrieval.bm25 import tokens
 from audit.pipeline.retrieval.closest import ClosePassage, ClosestPassages
-from audit.pipeline.retrieval.found import (
-    BOTH,
-    MINILM,
-    WORDS,
-    Thresholds,
-    agreed,
-    generator_errors,
-    in_measured_language,
-    thresholds,
-)
 from audit.queries.run_texts import run_documents
 from audit.store.connection import open_store
 from audit.text.documents import Document
@@ -59,7 +50,7 @@ SIGNS = string.punctuation + "¿¡“”«»…"
 MANY_STRANGE = 1 / 3
 """From this share of words that no handbook of the run has, none is *not found*: it may say it in other words. On half `tune` of
 benchmarks/gold this leaves, by words, 1 of 5 false ones and 17 of 23 true ones. What is close to the other words is *perhaps*."""
-NOTHING_TO_FIND = Thresholds(inf, inf)
+NOTHING_TO_FIND = closeness.Thresholds(inf, inf)
 """For a question without a word that says what it is about."""
 STRANGE = "no handbook of this run has {words}: it may use other words, or the question may be in another language"
 
@@ -146,8 +137,8 @@ class RunHandbooks:
         handbooks.sort(key=lambda one: (STATES.index(one.found), -one.score))
         compared = self.encoder.name if self.encoder and self.by_model else BY_WORDS
         unread = None if self.by_model or self.encoder is None else (self.encoded, len(self.books))
-        is_measured = all(in_measured_language(book.document) for book in books)
-        errors = generator_errors(BOTH if self.by_model else WORDS) if is_measured else None
+        is_measured = all(closeness.in_measured_language(book.document) for book in books)
+        errors = closeness.generator_errors(closeness.BOTH if self.by_model else closeness.WORDS) if is_measured else None
         return Asked(question, scope, tuple(handbooks), compared, unread, errors, time.perf_counter() - began)
 
     def _language_of(self, question: str) -> str | None:
@@ -185,7 +176,7 @@ class RunHandbooks:
 
     def _asked(self, book: ClosestPassages, question: str, among: int, language: str | None, strange: Strange) -> AskedHandbook:
         document, closest = book.document, book.closest(question, PASSAGES)
-        limits = (thresholds(WORDS).among(among) if tokens(question) else NOTHING_TO_FIND).of(document)
+        limits = (closeness.thresholds(closeness.WORDS).among(among) if tokens(question) else NOTHING_TO_FIND).of(document)
         found = limits.found(closest[0].score if closest else None)
         unread = other_language(document, language)
         if unread is None and found is Found.NOT_FOUND and MANY_STRANGE <= strange.share < 1:
@@ -194,8 +185,8 @@ class RunHandbooks:
             found = Found.PERHAPS if known and limits.found(known[0].score) is not Found.NOT_FOUND else found
         if closest and self.by_model:
             by_words, closest = closest[0].place, self.by_model[document.handbook_id].closest(question, PASSAGES)
-            by_model = thresholds(MINILM).among(among).of(document).found(closest[0].score)
-            found = agreed(found, by_model, closest[0].place == by_words)
+            by_model = closeness.thresholds(closeness.MINILM).among(among).of(document).found(closest[0].score)
+            found = closeness.agreed(found, by_model, closest[0].place == by_words)
         # Of words alone that nothing has, closeness means nothing
         if unread is None and (
             (strange.share == 1 and not self.by_model) or (found is Found.NOT_FOUND and strange.share >= MANY_STRANGE)

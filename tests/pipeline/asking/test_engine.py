@@ -159,8 +159,7 @@ def test_words_are_compared_until_the_sentence_model_has_read_every_handbook(run
         handbooks = RunHandbooks(run_documents(con), model, tmp_path)
     before = handbooks.ask(LIFT)
     assert (before.compared, before.encoded, read) == (BY_WORDS, (0, 4), [])
-    for book in handbooks.books:
-        book.with_encoder(model, tmp_path)
+    handbooks.encode()
     after = handbooks.ask(LIFT)
     assert (after.compared, after.encoded) == ("a model", None)
     assert {book.handbook_id for book in after.by_state()[Found.STATED]} == {"a", "b", "c"}
@@ -172,8 +171,7 @@ def test_words_are_compared_until_the_sentence_model_has_read_every_handbook(run
 def test_what_only_one_of_model_and_words_is_sure_of_is_perhaps(run: Run, tmp_path: Path) -> None:
     def states(vector: Any) -> dict[str, Found | None]:
         model = Encoder("a model", str(vector), lambda texts, _: np.array([vector(text) for text in texts], dtype=np.float32))
-        for book in RunHandbooks.of_store(run.path, model, tmp_path).books:
-            book.with_encoder(model, tmp_path)
+        RunHandbooks.of_store(run.path, model, tmp_path).encode()
         return {book.handbook_id: book.found for book in RunHandbooks.of_store(run.path, model, tmp_path).ask(LIFT).handbooks}
 
     stated = dict.fromkeys("abc", Found.STATED)
