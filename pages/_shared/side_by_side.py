@@ -291,7 +291,7 @@ def beginning_html(text: str, spans: Sequence[DifferenceSpan]) -> Markup:
     lines = len("".join(text.splitlines(keepends=True)[:BEGINNING_LINES]))
     end = min(lines, text.find(" ", BEGINNING) % (len(text) + 1))
     end = max([end, *(span.end for span in spans if span.start < end)])
-    if len(text) - end < AROUND:
+    if len(text) - end < BEGINNING // 3:
         return marked_html(text, spans)
     later = [span._replace(start=span.start - end, end=span.end - end) for span in spans if span.start >= end]
     marks = f" ({len(later)} marked)" if later else ""
