@@ -41,8 +41,6 @@ NOTES_BY, NOTES_DISTANCE = 0.2, 0.15
 LOWERED_BY = 0.08
 # Figures that are lower by more stand on the next line
 MAX_DROP = 0.6
-# Of the number of a step
-MAX_DIGITS = 2
 # Bullets of another font may be higher or lower than the text by this share of the type size
 BULLET_DROP = 0.6
 
@@ -312,8 +310,6 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
             behind = [word for word in around(run) if _is_behind_bullet(word, run)]
             nearest = min(behind, key=lambda word: abs(word.baseline - run.baseline), default=run)
             yield replace(run, baseline=nearest.baseline, size=nearest.size)
-        elif run.text.isdigit() and (first := _first_beside_number(run, list(near(run)))):
-            yield replace(run, baseline=first.baseline)
         elif (len(run.text) <= MAX_RAISED and run.size <= RAISED_SIZE * largest) or NOTES.fullmatch(run.text):
             # The word before comes first: a sign behind it is its own
             words = [word for word in around(run) if _is_raised_beside(run, word)]
@@ -321,19 +317,6 @@ def _on_baseline(runs: list[TextRun]) -> Iterator[TextRun]:
             yield replace(run, baseline=word.baseline, is_raised=True) if word else run
         else:
             yield run
-
-
-def _first_beside_number(number: TextRun, near: list[TextRun]) -> TextRun | None:
-    """The beginning of the upper of the two lines that a number stands beside the middle of; None where there are none."""
-    if len(number.text) > MAX_DIGITS or any(abs(run.baseline - number.baseline) < 1 for run in near if run is not number):
-        return None
-    behind = [run for run in near if 0 < run.x0 - number.x1 < bullets.GAP * number.size]
-    if any(0 <= number.x0 - run.x1 < bullets.GAP * number.size for run in near):
-        return None
-    left = min((run.x0 for run in behind), default=0.0)
-    lines = {run.baseline: run for run in behind if abs(run.x0 - left) < 1}
-    above = [baseline for baseline in lines if baseline < number.baseline]
-    return lines[above[0]] if len(above) == 1 and len(lines) == 2 else None
 
 
 def _is_behind_bullet(word: TextRun, bullet: TextRun) -> bool:

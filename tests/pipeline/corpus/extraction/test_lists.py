@@ -149,13 +149,14 @@ def test_lines_that_begin_small_where_the_line_above_had_room_are_items(tmp_path
     assert quoted(text_of(tmp_path, page))[-3:-1] == [f"{lead} drive", f"{lead} {items[1]} has seen you"]
 
 
-def test_a_number_beside_the_middle_of_its_step_is_read_before_it(tmp_path):
-    steps = [
-        at("Hold the reader near your arm, and wait until", LEFT + 30, 200),
-        at("it tells you what it has found.", LEFT + 30, 212),
-    ]
-    text = text_of(tmp_path, [*column(["## Advice", FILLER, FILLER]), at("2", LEFT, 206, 13), *steps])
-    assert text.endswith("2 Hold the reader near your arm, and wait until it tells you what it has found.")
+def test_numbers_beside_the_middle_of_their_steps_are_read_before_them(tmp_path):
+    page = column(["## Advice", FILLER, FILLER])
+    for number in (1, 2, 3):
+        y = 140 + 60 * number
+        page += [at(str(number), LEFT, y + 6, 13), at("Hold the reader near your arm, and wait until", LEFT + 30, y)]
+        page += [at("it tells you what it has found.", LEFT + 30, y + 12)]
+    step = "Hold the reader near your arm, and wait until it tells you what it has found."
+    assert text_of(tmp_path, page).endswith(f"1. {step}\n2. {step}\n3. {step}")
 
 
 def test_a_list_in_a_list_that_goes_on_on_the_next_page_stays_below_its_lead(tmp_path):
