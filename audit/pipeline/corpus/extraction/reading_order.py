@@ -226,6 +226,9 @@ def _are_lists(band: list[Line], gutter: float) -> bool:
     ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
     for start, size in enumerate(ends):
         if size >= MIN_LISTS * len(rows):
+            if start and any(map(_items, rows[:start])) and _go_on(rows[start - 1], rows[start]):
+                # A list of one column stands beside the head of the other
+                return False
             below = _sides([line for row in rows[start + size :] for line in row], gutter)
             return min(map(len, below)) < MIN_COLUMN_LINES or not all(map(_is_worded, below))
     inside, outside, start = 0, list[Row](), 0
@@ -235,6 +238,17 @@ def _are_lists(band: list[Line], gutter: float) -> bool:
         start += ends[start] or 1
     leftmost = min((line.x0 for row in rows for line in _items(row)), default=0.0)
     return inside >= MIN_LISTS * len(rows) and all(len(row) == 1 and row[0].x0 <= leftmost for row in outside)
+
+
+def _go_on(above: Row, below: Row) -> bool:
+    """Whether a line of a row is right above an item of its type in the next, as the last line of an item is."""
+    return any(
+        line.baseline - over.baseline <= TEXT_PITCH * line.size
+        and (over.size, over.bold, over.color) == (line.size, line.bold, line.color)
+        and line.x0 <= over.x0 < line.x1
+        for over in above
+        for line in _items(below)
+    )
 
 
 def _fills_column(lines: list[Line], page_width: float) -> bool:
