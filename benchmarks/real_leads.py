@@ -93,7 +93,11 @@ def _fate(lead: Words, item: Words, quotes: list[Quote], known: set[Words]) -> s
 def _inner_leads(item: Words, quotes: list[Quote]) -> Iterator[Quote]:
     """The quotes of an item that is itself the lead of others, and is said only as that."""
     for quote in quotes:
-        if (at := find(item, quote.before)) > 0 and quote.before[at - 1] == WITHIN:
+        # Its number is no word of an item
+        if (at := find(item, quote.before)) > 1 and WITHIN in (
+            quote.before[at - 1],
+            quote.before[at - 1 - quote.before[at - 1].isdigit()],
+        ):
             yield Quote(quote.title, quote.before[:at], quote.before[at:])
 
 

@@ -37,6 +37,8 @@ MIN_COLUMN_WIDTH = 0.2
 OTHER_TYPE = 1.25
 # In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
 MIN_PAUSE = 3.0
+# What the labels of a column stand before
+VALUE = ": "
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
 LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)]|\d+(\.\d+)*\.?")
 
@@ -160,6 +162,8 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
     if are_cells(band):
         return None
     sides = _sides(band, gutter)
+    if _are_values(*sides):
+        return None
     rows = [list(_merge_rows(side)) for side in sides]
     if all(_fills_column(side, width) for side in rows) and any(
         _fills_column(side, width) and _is_worded(side) for side in sides
@@ -172,6 +176,12 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
 
 def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
     return [[line for line in lines if line.x1 <= gutter], [line for line in lines if line.x0 >= gutter]]
+
+
+def _are_values(labels: Sequence[Line], values: Sequence[Line]) -> bool:
+    """Whether a side begins with colons at heights of lines of the other, its labels."""
+    begins = {line.baseline for line in values if line.text.startswith(VALUE)}
+    return bool(begins) and begins <= {line.baseline for line in labels}
 
 
 def _is_worded(lines: list[Line]) -> bool:
@@ -297,6 +307,7 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
         yield from lines if _items(lines) else sorted(lines, key=lambda line: line.size)
         return
     cells = tuple(cell for line in lines for cell in line.cells)
+    cells = (cells[0], *(replace(cell, text=cell.text.removeprefix(VALUE)) for cell in cells[1:]))
     # The number of a step may be in other type
     first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)
