@@ -81,7 +81,7 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
     headings = _headings_in_body(pages, heights, body)
     alike = frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]])
     titles = ({_height_and_words(line, body) for line in lines if line.size >= TITLE_SIZE * body} for lines in topmost)
-    everywhere = frozenset[HeightAndWords](set.intersection(*titles)) if len(pages) >= MIN_PAGES else frozenset()
+    everywhere = frozenset[HeightAndWords](set.intersection(*titles)) if len(pages) > 1 else frozenset()
     return HeadersAndFooters(
         alike | everywhere | _facing(marginal, body),
         frozenset(height for height, count in small.items() if count >= often),

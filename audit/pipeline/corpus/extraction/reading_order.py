@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby, pairwise
 from math import ceil, floor
@@ -79,7 +79,7 @@ def _is_level(rule: Area) -> bool:
 
 def are_rows(lines: Sequence[Line]) -> bool:
     """Whether lines are the cells of rows: most stand beside others at their height, and they are short."""
-    rows = list(_rows(list(lines)))
+    rows = list(rows_of(lines))
     beside = sum(len(row) for row in rows if len(row) > 1)
     return 2 * beside > len(lines) and median(len(line.text) for line in lines) < FULL_CHARACTERS
 
@@ -92,7 +92,7 @@ def _bands(lines: list[Line], gutter: float | None, separators: Sequence[Area], 
     ends = _ends_of_columns(lines, gutter, separators)
     heights = sorted(rule.top for rule in filter(_is_level, separators))
     # A row that crosses the gutter (a title, a wide table) ends the columns above it; new ones may begin below.
-    for (crosses, _), group in groupby(_rows(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
+    for (crosses, _), group in groupby(rows_of(lines), key=lambda row: (_crosses(row, gutter), bisect(ends, row[0].baseline))):
         band = [line for row in group for line in row]
         # A row across the gutter belongs to no column
         columns = None if crosses else _columns(band, gutter, width)
@@ -128,7 +128,8 @@ def _crosses(row: list[Line], gutter: float) -> bool:
     return any(line.x0 < gutter < line.x1 for line in row)
 
 
-def _rows(lines: list[Line]) -> Iterator[list[Line]]:
+def rows_of(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The lines of each height, from left to right."""
     by_position = sorted(lines, key=lambda line: (line.baseline, line.x0))
     return (list(group) for _, group in groupby(by_position, key=lambda line: line.baseline))
 
@@ -232,7 +233,7 @@ def _are_lists(band: list[Line], gutter: float) -> bool:
 
     Where there are several, what is between them stands to the left of all items: the lead of two columns of them.
     """
-    rows = list(_rows(band))
+    rows = list(rows_of(band))
     ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
     for start, size in enumerate(ends):
         if size >= MIN_LISTS * len(rows):
@@ -269,7 +270,7 @@ def _fills_column(lines: list[Line], page_width: float) -> bool:
 
 
 def _merge_rows(band: list[Line]) -> Iterator[Line]:
-    rows = list(_rows(band))
+    rows = list(rows_of(band))
     rows = list(map(_whole, [[], *rows], rows, [*rows[1:], []]))
     start = 0
     while start < len(rows):

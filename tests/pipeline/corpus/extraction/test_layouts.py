@@ -105,3 +105,16 @@ def test_titles_in_a_larger_type_are_headings_although_they_end_with_a_full_stop
     for number, title in enumerate(("Choose healthy drinks.", "Offer simple foods.", "Stick with it.")):
         page += [at(title, 60, 80 + 110 * number, 14, True), *text(60, 100 + 110 * number, 4, 16, number)]
     assert headings(read(tmp_path, page)) == ["Choose healthy drinks.", "Offer simple foods.", "Stick with it."]
+
+
+def test_the_head_of_one_list_is_no_row_with_the_items_of_another_that_begins_above_it(tmp_path):
+    page = [at("Raw food", 60, 60, 18, True), at("Do not eat raw meat", 60, 136, 13, True)]
+    for x, y, count in ((60, 150, 6), (330, 108, 9)):
+        page += [
+            line
+            for n in range(count)
+            for line in (at("• Such food may harm those who", x, y + 28 * n), at("eat it.", x + 8, y + 28 * n + 14))
+        ]
+    document = read(tmp_path, page)
+    assert headings(document) == ["Raw food", "Do not eat raw meat"]
+    assert document.sections[1].text.startswith("• Such food may harm those who eat it.")

@@ -234,3 +234,14 @@ def test_a_column_of_cells_below_a_lead_is_its_list(tmp_path, before):
 
 def test_a_column_of_cells_below_a_whole_sentence_is_text(tmp_path):
     assert "•" not in text_with_cells(tmp_path, "Ask us.")
+
+
+def test_numbered_paragraphs_below_a_title_that_all_pages_repeat_are_one_list(tmp_path):
+    full = "A service that nobody would have to pay for without this plan, also under the law of"
+    pages = [
+        [at("The plan", 200, 120, 18), *column(["## We pay for none of:"] * (start == 1), y=150)]
+        + [at(text, LEFT, 200 + 20 * (number - start) + y) for number in range(start, start + 9, 3)
+           for text, y in ((f"{number}. {full}", 0), ("Maine.", 12))]
+        for start in (1, 11, 21)
+    ]  # fmt: skip
+    assert quoted(text_of(tmp_path, *pages, heading="We pay for none of:")) == [f"{full} Maine."] * 9

@@ -186,6 +186,25 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ),
         said(("Do", "Never"), [("Drink water", "Lift a box"), ("Walk a lot", "Eat raw fish"), ("Sleep well", "Drive a car")]),
     ),
+    "Shade of the head alone": (
+        table(
+            '<tr style="background: #ccc"><td></td><td>Potassium in a cup<br>(of three brands)</td></tr>'
+            + body([("Orange juice", "470 mg"), ("Rice milk", "65 mg"), ("Prune juice", "700 mg")]), "plain",
+        ),
+        [
+            "Potassium in a cup (of three brands)",
+            *(f"{food} | Potassium in a cup (of three brands): {amount}" for food, amount in (
+                ("Orange juice", "470 mg"), ("Rice milk", "65 mg"), ("Prune juice", "700 mg"),
+            )),
+        ],
+    ),
+    "Column of colons": (
+        table(
+            body([(f"<b>{label}</b>", ":", value) for label, value in (("Dose", "Two"), ("Not with", LONG), ("When", LONG))]),
+            "plain",
+        ),
+        ["Dose | Two", f"Not with | {LONG}", f"When | {LONG}"],
+    ),
     "Titles above lists": (
         table(
             '<tr><td colspan="2">First aid</tr><tr><td colspan="2"><ol><li>Look for danger.<li>Put on gloves.</ol></tr>'
