@@ -35,8 +35,8 @@ def with_bar_heads(lines: list[Line], boxes: Sequence[Area]) -> list[Line]:
 
 
 def _bars(boxes: Sequence[Area]) -> Iterator[Area]:
-    """The boxes, those of the cells of one bar together, from top to bottom."""
-    by_height = sorted(set(boxes), key=lambda box: (round(box.top), round(box.bottom)))
+    """The boxes, those of the cells of one bar together, from top to bottom, the highest of one top first."""
+    by_height = sorted(set(boxes), key=lambda box: (round(box.top), -round(box.bottom)))
     for _, group in groupby(by_height, key=lambda box: (round(box.top), round(box.bottom))):
         beside = list(group)
         yield Area(min(box.x0 for box in beside), beside[0].top, max(box.x1 for box in beside), beside[0].bottom)

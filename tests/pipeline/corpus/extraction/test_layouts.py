@@ -109,12 +109,10 @@ def test_titles_in_a_larger_type_are_headings_although_they_end_with_a_full_stop
 
 def test_the_head_of_one_list_is_no_row_with_the_items_of_another_that_begins_above_it(tmp_path):
     page = [at("Raw food", 60, 60, 18, True), at("Do not eat raw meat", 60, 136, 13, True)]
-    for x, y, count in ((60, 150, 6), (330, 108, 9)):
-        page += [
-            line
-            for n in range(count)
-            for line in (at("• Such food may harm those who", x, y + 28 * n), at("eat it.", x + 8, y + 28 * n + 14))
-        ]
+    rest = ["Such food may harm those who eat it, and", "all of those who cook for them as well"]
+    for x, y, count in ((60, 178, 9), (330, 164, 10)):
+        page += [at(f"{'• ' * (n % 2 == 0)}{rest[n % 2]}", x + 8 * (n % 2), y + 14 * n) for n in range(2 * count)]
+    page += [at(f"{'• ' * (n == 0)}{rest[0]} so on,", 330 + 8 * (n > 0), 94 + 14 * n) for n in range(5)]
     document = read(tmp_path, page)
     assert headings(document) == ["Raw food", "Do not eat raw meat"]
-    assert document.sections[1].text.startswith("• Such food may harm those who eat it.")
+    assert document.sections[1].text.startswith(f"• {' '.join(rest)}\n•")
