@@ -47,8 +47,9 @@ BUDGETS = {
     # drawings, weights of fonts that files have wrong; tables whose cells a PDF tags; a column of cells below a lead; tables
     # beside a caption, their heads of several lines, colors that only headings have; words of a question weighed by rarity
     # among the run's questions; passages that begin within a list; leaflets by their folds, columns by rules and headings;
-    # titles above lists beside each other; Ask by two readings that have to agree
-    "lines below the wall": 41_150,
+    # titles above lists beside each other; Ask by two readings that have to agree; heads of tables by a shade of their own,
+    # columns of colons
+    "lines below the wall": 41_290,
     "homes of a field": 1,
     "arrows between top rooms": 10,
     "floors": 4,
