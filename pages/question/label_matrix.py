@@ -6,7 +6,7 @@ and says of the cell that the keys are on whose it is and what its label is, in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -57,10 +57,12 @@ def disagreeing_list(run: Run, question: str, cells: pd.DataFrame, names: dict[s
     named = pairs.assign(name=pairs["a"].map(names), other=pairs["b"].map(names)).groupby(["a", "name"], sort=False)
     rows = named.agg(b=("b", "first"), others=("b", "size"), such=("other", lambda own: "; ".join(own.head(NAMED)))).reset_index()
     columns = {"name": title_of(run, "handbook"), "others": "Disagrees with", "such": "Such as"}
-    opens = lambda row: {"question": question, "a": str(row["a"]), "b": str(row["b"])}  # noqa: E731
-    linked_rows(
-        run, rows.sort_values("others", ascending=False, kind="stable"), "disagreeing", columns, "question", opens, rows=6
-    )
+    rows = rows.sort_values("others", ascending=False, kind="stable")
+
+    def pair(row: Mapping[str, object]) -> dict[str, str]:
+        return {"question": question, "a": str(row["a"]), "b": str(row["b"])}
+
+    linked_rows(run, rows, "disagreeing", columns, "question", pair, rows=6)
 
 
 def _reached_by_keys(run: Run, cells: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
