@@ -6,7 +6,7 @@ and says of the cell that the keys are on whose it is and what its label is, in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pandas as pd
@@ -16,6 +16,7 @@ from audit.charts.labels import SELF, VALUES, matrix_figure
 from audit.charts.style import LABEL_WORDS
 from audit.formatting import isolated
 from audit.store.runs import Run
+from audit.tables import Row
 from audit.terms import fill
 from audit.vocabulary import DISAGREEING
 from pages._blinded.templates import component
@@ -59,7 +60,7 @@ def disagreeing_list(run: Run, question: str, cells: pd.DataFrame, names: dict[s
     columns = {"name": title_of(run, "handbook"), "others": "Disagrees with", "such": "Such as"}
     rows = rows.sort_values("others", ascending=False, kind="stable")
 
-    def pair(row: Mapping[str, object]) -> dict[str, str]:
+    def pair(row: Row) -> dict[str, str | list[str]]:
         return {"question": question, "a": str(row["a"]), "b": str(row["b"])}
 
     linked_rows(run, rows, "disagreeing", columns, "question", pair, rows=6)
