@@ -93,7 +93,8 @@ def _fate(lead: Words, item: Words, quotes: list[Quote], known: set[Words]) -> s
 def _inner_leads(item: Words, quotes: list[Quote]) -> Iterator[Quote]:
     """The quotes of an item that is itself the lead of others, and is said only as that."""
     for quote in quotes:
-        if (at := find(item, quote.before)) > 0 and quote.before[at - 1] == WITHIN:
+        # Below a heading it is the first
+        if (at := find(item, quote.before)) == 0 or (at > 0 and quote.before[at - 1] == WITHIN):
             yield Quote(quote.title, quote.before[:at], quote.before[at:])
 
 

@@ -13,6 +13,7 @@ from itertools import chain, count, groupby
 from typing import NamedTuple
 
 from audit.pipeline.corpus.extraction.drawings import separators
+from audit.pipeline.corpus.extraction.head_bars import with_bar_heads
 from audit.pipeline.corpus.extraction.headers_and_footers import HeadersAndFooters, find_headers_and_footers, is_page_number
 from audit.pipeline.corpus.extraction.layout import Area, LeftOut, Line, PdfPage, TextCell
 from audit.pipeline.corpus.extraction.line_breaks import SENTENCE_END
@@ -80,7 +81,7 @@ def page_lines(page: PdfPage) -> PageLines:
 
 def _view(page: PdfPage) -> View:
     panels = panels_of(page)
-    lines = lines_and_tables(page, panels)
+    lines = with_bar_heads(lines_and_tables(page, panels), page.boxes)
     return View(lines, page.width, page.height, separators([*page.rulings, *page.borders], page.width), page.turn, panels)
 
 

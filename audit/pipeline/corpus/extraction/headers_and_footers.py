@@ -10,8 +10,8 @@ from itertools import chain
 from audit.pipeline.corpus.extraction.headings import of_most_letters
 from audit.pipeline.corpus.extraction.layout import Line
 
-# Headers and footers are in this share of the page's height, at the top or bottom
-MARGIN = 0.12
+# Headers and footers are in this share of the page's height, at the top or bottom, and a title that all pages repeat in this one
+MARGIN, TITLE_MARGIN = 0.12, 0.2
 # The same words at the same height on this many pages are a header or footer; in a shorter PDF on all pages, at least two
 MIN_PAGES = 3
 # Small type at the same height on this share of the pages is a header or footer, whatever its words
@@ -52,7 +52,7 @@ class HeadersAndFooters:
         return line.size >= TITLE_SIZE * self.body_size
 
     def _is_repeated(self, line: Line, height: float) -> bool:
-        if not _in_margin(line, height):
+        if not _in_margin(line, height, TITLE_MARGIN if self.is_title(line) else MARGIN):
             return False
         key = _height_and_words(line, self.body_size)
         small = line.size < self.body_size and key[0] in self.small_type_heights
@@ -66,8 +66,11 @@ def is_page_number(text: str) -> bool:
 
 def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> HeadersAndFooters:
     """What the pages repeat. `heights` are the heights of the pages, in points."""
-    marginal = [[line for line in lines if _in_margin(line, height)] for lines, height in zip(pages, heights, strict=True)]
     body = of_most_letters(chain.from_iterable(pages), lambda line: line.size) or 0.0
+    marginal, topmost = (
+        [[line for line in lines if _in_margin(line, height, share)] for lines, height in zip(pages, heights, strict=True)]
+        for share in (MARGIN, TITLE_MARGIN)
+    )
     repeated = Counter(key for lines in marginal for key in {_height_and_words(line, body) for line in lines})
     small = Counter(
         height for lines in marginal for height in {_height_and_words(line, body)[0] for line in lines if line.size < body}
@@ -77,8 +80,10 @@ def find_headers_and_footers(pages: list[list[Line]], heights: list[float]) -> H
     often = max(enough, MIN_SHARE_OF_PAGES * len(pages))
     headings = _headings_in_body(pages, heights, body)
     alike = frozenset(key for key, count in repeated.items() if count >= enough and count > headings[key[1]])
+    titles = ({_height_and_words(line, body) for line in lines if line.size >= TITLE_SIZE * body} for lines in topmost)
+    everywhere = frozenset[HeightAndWords](set.intersection(*titles)) if len(pages) >= MIN_PAGES else frozenset()
     return HeadersAndFooters(
-        alike | _facing(marginal, body),
+        alike | everywhere | _facing(marginal, body),
         frozenset(height for height, count in small.items() if count >= often),
         body,
     )
@@ -107,8 +112,8 @@ def _headings_in_body(pages: list[list[Line]], heights: list[float], body: float
     )
 
 
-def _in_margin(line: Line, height: float) -> bool:
-    return line.baseline < MARGIN * height or line.baseline > (1 - MARGIN) * height
+def _in_margin(line: Line, height: float, share: float = MARGIN) -> bool:
+    return line.baseline < share * height or line.baseline > (1 - share) * height
 
 
 def _height_and_words(line: Line, body: float) -> HeightAndWords:

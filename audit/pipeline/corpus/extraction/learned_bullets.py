@@ -22,6 +22,8 @@ _SAME_HEIGHT = 0.5
 _STEP_GAP = (0.5, 2.5)
 # Points within which the middles of the numbers of steps are
 _SAME_MIDDLE = 3.0
+# In a column of its own it is between labels and their values; in type sizes, how far behind most labels at least
+COLON, _LABEL_GAP = ":", 0.5
 # They say how two things compare
 _COMPARES = re.compile(r"\b(?:THAN|EQUAL|PLUS|MINUS|UP|DOWN|DOLLAR|POUND|EURO|YEN|CENT|TIMES|MULTIPLICATION)")
 _LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Cn", "Ll", "Lu"))
@@ -29,7 +31,7 @@ _LEARNED_KINDS = frozenset(("So", "Sm", "Sk", "Sc", "Po", "Pf", "Pi", "Co", "Cn"
 
 def with_learned(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages, each sign that begins three lines or more at one indent and is not known otherwise written as a bullet."""
-    pages = [replace(page, runs=tuple(_with_numbers(page.runs))) for page in pages]
+    pages = [replace(page, runs=tuple(_with_values(tuple(_with_numbers(page.runs))))) for page in pages]
     begins, inside, first_runs = Counter[str](), Counter[str](), list[set[int]]()
     learned = set[str]()
     for page in pages:
@@ -79,7 +81,7 @@ def _candidates(runs: Sequence[TextRun]) -> Iterator[tuple[int, TextRun, bool]]:
 
 def may_be_learned(text: str) -> bool:
     """Whether a text is a single sign that is no known bullet, no figure and no sign of comparison."""
-    if len(text) != 1 or text in bullets.SIGNS or text in bullets.DASHES or text.isdigit() or bullet_of(text):
+    if len(text) != 1 or text in (*bullets.SIGNS, COLON) or text in bullets.DASHES or text.isdigit() or bullet_of(text):
         return False
     return unicodedata.category(text) in _LEARNED_KINDS and not _COMPARES.search(unicodedata.name(text, ""))
 
@@ -99,6 +101,22 @@ def _with_numbers(runs: Sequence[TextRun]) -> Iterator[TextRun]:
     for run in runs:
         text = steps.get(run)
         yield replace(run, text=f"{run.text}.", baseline=text.baseline, size=text.size, space_after=True) if text else run
+
+
+def _with_values(runs: Sequence[TextRun]) -> Iterator[TextRun]:
+    """The runs, the colons of a column between labels and their values each at the beginning of its value."""
+    columns = Counter[tuple[str, int]]()
+    joined: dict[TextRun, TextRun] = {}
+    for colon in (run for run in runs if run.text == COLON):
+        beside = [run for run in runs if abs(run.baseline - colon.baseline) < 1 and run.text.strip() and run is not colon]
+        label = max((run.x1 for run in beside if run.x0 < colon.x0), default=colon.x0)
+        value = min((run for run in beside if run.x0 >= colon.x1), key=lambda run: run.x0, default=None)
+        columns[_indent(colon)] += colon.x0 - label >= _LABEL_GAP * colon.size
+        if value and label < colon.x0 and value.x0 - colon.x1 < bullets.GAP * colon.size:
+            joined[colon] = value
+    joined = {colon: value for colon, value in joined.items() if columns[_indent(colon)] >= MIN_LINES}
+    values = set(joined.values())
+    yield from (replace(run, text=f"{COLON} {run.text}") if run in values else run for run in runs if run not in joined)
 
 
 def _text_behind(number: TextRun, runs: Sequence[TextRun]) -> TextRun | None:

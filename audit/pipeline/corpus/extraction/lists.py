@@ -194,7 +194,7 @@ def _items(lines: Sequence[Line], start: int, pitch: float) -> tuple[int, list[P
             levels = _levels(levels, line, mark, before if number > start else None)
             item = _with_text(line, line.text[mark.end() :])
             parts.append(Part(" " * INDENT * (len(levels) - 1) + _prefix(mark), [item]))
-        elif _continues_item(before, line, levels[-1].x0, pitch):
+        elif _continues_item(before, line, levels[-1], pitch):
             parts[-1].lines.append(line)
         else:
             break
@@ -244,15 +244,17 @@ def _levels(levels: list[_Depth], line: Line, mark: re.Match[str], before: Line 
     return [*kept, _Depth(line.x0, kind)]
 
 
-def _continues_item(before: Line, line: Line, mark_x0: float, pitch: float) -> bool:
-    unfinished = not SENTENCE_END.search(before.text) and line.text[:1].islower()
+def _continues_item(before: Line, line: Line, level: _Depth, pitch: float) -> bool:
+    is_open = not SENTENCE_END.search(before.text)
+    unfinished = is_open and line.text[:1].islower()
+    full = level.mark == "number" and is_open and not before.ends_early
     if _after_break(before, line):
         return unfinished
     close = line.baseline - before.baseline <= PARAGRAPH_GAP * _room(before, line, pitch)
-    hanging = line.x0 > mark_x0 + 0.4 * line.size
+    hanging = line.x0 > level.x0 + 0.4 * line.size
     # The lines of a numbered paragraph need not hang
     return (
-        hanging or unfinished
+        hanging or unfinished or full
         if close
         else unfinished and hanging and line.baseline - before.baseline <= LIST_GAP * _room(line, line, pitch)
     )

@@ -37,6 +37,8 @@ MIN_COLUMN_WIDTH = 0.2
 OTHER_TYPE = 1.25
 # In type sizes: lines of a column that are farther apart leave room for a rule beside them to end it too
 MIN_PAUSE = 3.0
+# What the labels of a column stand before
+VALUE = ": "
 # Bullets and the numbers of lists and headings: a wide gap after them does not make them a cell
 LABEL = re.compile(rf"{bullets.ONE_OF}|§|\(?(\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)]|\d+(\.\d+)*\.?")
 
@@ -160,6 +162,8 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
     if are_cells(band):
         return None
     sides = _sides(band, gutter)
+    if _are_values(*sides):
+        return None
     rows = [list(_merge_rows(side)) for side in sides]
     if all(_fills_column(side, width) for side in rows) and any(
         _fills_column(side, width) and _is_worded(side) for side in sides
@@ -172,6 +176,12 @@ def _columns(band: list[Line], gutter: float, width: float) -> list[list[Line]] 
 
 def _sides(lines: Sequence[Line], gutter: float) -> list[list[Line]]:
     return [[line for line in lines if line.x1 <= gutter], [line for line in lines if line.x0 >= gutter]]
+
+
+def _are_values(labels: Sequence[Line], values: Sequence[Line]) -> bool:
+    """Whether a side begins with colons at heights of lines of the other, its labels."""
+    begins = {line.baseline for line in values if line.text.startswith(VALUE)}
+    return bool(begins) and begins <= {line.baseline for line in labels}
 
 
 def _is_worded(lines: list[Line]) -> bool:
@@ -226,6 +236,9 @@ def _are_lists(band: list[Line], gutter: float) -> bool:
     ends = [beside.end - start if (beside := lists_beside(rows, start)) else 0 for start in range(len(rows))]
     for start, size in enumerate(ends):
         if size >= MIN_LISTS * len(rows):
+            if start and any(map(_items, rows[:start])) and _go_on(rows[start - 1], rows[start]):
+                # A list of one column stands beside the head of the other
+                return False
             below = _sides([line for row in rows[start + size :] for line in row], gutter)
             return min(map(len, below)) < MIN_COLUMN_LINES or not all(map(_is_worded, below))
     inside, outside, start = 0, list[Row](), 0
@@ -235,6 +248,17 @@ def _are_lists(band: list[Line], gutter: float) -> bool:
         start += ends[start] or 1
     leftmost = min((line.x0 for row in rows for line in _items(row)), default=0.0)
     return inside >= MIN_LISTS * len(rows) and all(len(row) == 1 and row[0].x0 <= leftmost for row in outside)
+
+
+def _go_on(above: Row, below: Row) -> bool:
+    """Whether a line of a row is right above an item of its type in the next, as the last line of an item is."""
+    return any(
+        line.baseline - over.baseline <= TEXT_PITCH * line.size
+        and (over.size, over.bold, over.color) == (line.size, line.bold, line.color)
+        and line.x0 <= over.x0 < line.x1
+        for over in above
+        for line in _items(below)
+    )
 
 
 def _fills_column(lines: list[Line], page_width: float) -> bool:
@@ -283,6 +307,7 @@ def _merge_row(lines: list[Line]) -> Iterator[Line]:
         yield from lines if _items(lines) else sorted(lines, key=lambda line: line.size)
         return
     cells = tuple(cell for line in lines for cell in line.cells)
+    cells = (cells[0], *(replace(cell, text=cell.text.removeprefix(VALUE)) for cell in cells[1:]))
     # The number of a step may be in other type
     first = lines[1] if LABEL.fullmatch(first.text) else first
     bold = all(line.bold for line in lines)

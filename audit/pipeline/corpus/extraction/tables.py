@@ -215,7 +215,7 @@ def _tagged_heads(rows: Sequence[Row]) -> int:
     """How many of the first rows the maker tagged as heads; 0 where no other row is untagged, or more are than heads may be."""
     tagged = [all(line.tag.kind == "head" for cell in row for line in cell) for row in rows]
     first = tagged.index(False) if False in tagged else 0
-    return first if first <= MAX_HEADS and sum(map(bool, rows[0])) > 1 else 0
+    return first if first <= MAX_HEADS and (sum(map(bool, rows[0])) > 1 or not rows[0][0]) else 0
 
 
 def _has_head(rows: Sequence[Row]) -> bool:
