@@ -16,6 +16,7 @@ from audit.charts.labels import SELF, VALUES, matrix_figure
 from audit.charts.style import LABEL_WORDS
 from audit.formatting import isolated
 from audit.store.runs import Run
+from audit.tables import Row
 from audit.terms import fill
 from audit.vocabulary import DISAGREEING
 from pages._blinded.templates import component
@@ -57,10 +58,12 @@ def disagreeing_list(run: Run, question: str, cells: pd.DataFrame, names: dict[s
     named = pairs.assign(name=pairs["a"].map(names), other=pairs["b"].map(names)).groupby(["a", "name"], sort=False)
     rows = named.agg(b=("b", "first"), others=("b", "size"), such=("other", lambda own: "; ".join(own.head(NAMED)))).reset_index()
     columns = {"name": title_of(run, "handbook"), "others": "Disagrees with", "such": "Such as"}
-    opens = lambda row: {"question": question, "a": str(row["a"]), "b": str(row["b"])}  # noqa: E731
-    linked_rows(
-        run, rows.sort_values("others", ascending=False, kind="stable"), "disagreeing", columns, "question", opens, rows=6
-    )
+    rows = rows.sort_values("others", ascending=False, kind="stable")
+
+    def pair(row: Row) -> dict[str, str | list[str]]:
+        return {"question": question, "a": str(row["a"]), "b": str(row["b"])}
+
+    linked_rows(run, rows, "disagreeing", columns, "question", pair, rows=6)
 
 
 def _reached_by_keys(run: Run, cells: pd.DataFrame, names: dict[str, str], opened: tuple[str, str]) -> None:
