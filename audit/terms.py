@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 TERMS = ("handbook", "organ", "question", "topic", "subtopic", "center", "phase", "patient")
@@ -78,3 +79,17 @@ def counted(run: RunWords, word: str, count: int) -> str:
 def fill(run: RunWords, template: str, **values: object) -> str:
     """Plain text from one of our templates, for a place that escapes it or interprets nothing."""
     return template.format(**terms(run) | values)
+
+
+def own_term(terms: Mapping[str, str], word: str, count: int = 1) -> str:
+    """The word for `word` among a release's own words; plural unless `count` is 1."""
+    own = terms.get(word, word)
+    return own if count == 1 else terms.get(f"{word}s") or plural(own)
+
+
+def plural(term: str) -> str:
+    """The plural of a term: `study` becomes `studies`, `branch` `branches`, `kind of rent` `kinds of rent`."""
+    head, separator, rest = term.partition(" of ")
+    if head.endswith("y") and head[-2:-1] not in tuple("aeiou"):
+        return f"{head[:-1]}ies{separator}{rest}"
+    return f"{head}{'es' if head.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}{separator}{rest}"

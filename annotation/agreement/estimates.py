@@ -189,7 +189,8 @@ def too_small(n: int, trials: float) -> str:
     """The note of a figure that is based on so few items, or is known no better than from so few; empty where it is fine."""
     if n < MIN_ITEMS:
         return f"too small: {n} item{'' if n == 1 else 's'}, {MIN_ITEMS} needed"
-    return f"too small: as precise as {trials:.0f} independent items, {MIN_ITEMS} needed" if trials < MIN_ITEMS - 0.5 else ""
+    independent = "1 independent item" if round(trials) == 1 else f"{trials:.0f} independent items"
+    return f"too small: as precise as {independent}, {MIN_ITEMS} needed" if trials < MIN_ITEMS - 0.5 else ""
 
 
 def multi_rater_estimates(ratings: Ratings) -> Iterator[Estimate]:

@@ -172,17 +172,17 @@ def _kinds(errors: pd.DataFrame, mode: str) -> list[dict[str, object]]:
 # (tests/annotation/agreement/test_clustered_agreement.py).
 
 CLUSTERED_TABLE = TableSpec(
-    "Agreement on these items, and on other questions and handbooks",
+    "Agreement on these items, and on other questions and {handbooks}",
     (
         Column.text("who", "Between"), FIGURE, Column.decimal("value", "Items like these"),
-        Column.decimal("clustered", "Other questions and handbooks"), Column.decimal("wider", "Times as wide"),
-        Column.count("questions", "Questions"), Column.count("handbooks", "Handbooks"), ITEMS, NOTE,
+        Column.decimal("clustered", "Other questions and {handbooks}"), Column.decimal("wider", "Times as wide"),
+        Column.count("questions", "Questions"), Column.count("handbooks", "{Handbooks}"), ITEMS, NOTE,
     ),
     (
         "Items like these: other items drawn at random from the same run.",
         IntervalNote(
             Population.AS_HEADED,
-            "for other questions and handbooks, items that share either count as related, so the interval generalises to this "
+            "for other questions and {handbooks}, items that share either count as related, so the interval generalises to this "
             "judge, or these annotators, elsewhere",
         ),
     ),

@@ -15,6 +15,7 @@ from annotation.label_store.schema import assignments, items, ratings, studies, 
 from annotation.label_store.seals import STATE, record_study_event
 from annotation.label_store.stored_values import record_of
 from annotation.schemes import SCHEMES, Scheme
+from audit.terms import own_term
 
 
 class StudyState(StrEnum):
@@ -54,6 +55,10 @@ class Study:
     synthetic: bool
     scheme: Scheme
     ratings_per_item: int = RATINGS_PER_ITEM
+
+    def term(self, word: str, count: int = 1) -> str:
+        """The release's own word for `word`; plural unless `count` is 1."""
+        return own_term(self.terms, word, count)
 
 
 @dataclass(frozen=True)

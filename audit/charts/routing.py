@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -33,8 +34,10 @@ MIN_LABELLED = 0.08
 MAX_COLOURED = len(QUALITATIVE) - 1
 """Sources with a colour of their own; the others share a grey."""
 # Where the columns of the drawing are, from left to right
-SOURCE_X, BUDGET_X, BUDGET_WIDTH, FLOW_X, PASSAGE_X, TERM_X, RIGHT = 0.0, 1.5, 1.0, 3.05, 3.7, 5.6, 7.0
+SOURCE_X, BUDGET_X, BUDGET_WIDTH, FLOW_X, PASSAGE_X, TERM_X, RIGHT = 0.0, 1.8, 1.0, 3.4, 3.95, 5.4, 7.1
 LANE = 46
+TERM_LETTERS = 18
+"""Of a line of a term: what a window of 900 pixels shows whole."""
 HEADS = {SOURCE_X: "Source", BUDGET_X: "Passages taken", PASSAGE_X: "Evidence kept", TERM_X: "Terms that link it"}
 SEARCHED, BRIDGED = "found by the search", "found over a shared term (bridged)"
 SYMBOLS = {False: "circle", True: "diamond"}
@@ -141,7 +144,7 @@ def _links(placed: pd.DataFrame, terms: pd.DataFrame, rows: int) -> Iterator[go.
                 line={"color": "#9aa3ad", "width": 1},
             )  # fmt: skip
     names = [
-        f"<b>{name}</b>" if seed else name
+        "<br>".join(f"<b>{line}</b>" if seed else line for line in wrap(name, TERM_LETTERS))
         for name, seed in zip(clipped_names(ordered["name"], 32), ordered["is_seed"], strict=True)
     ]
     yield go.Scatter(

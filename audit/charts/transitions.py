@@ -43,7 +43,7 @@ def transitions_figure(cells: pd.DataFrame, first: str, second: str) -> go.Figur
     broken = [STATE_WORDS[state].replace(" ", "<br>", 1).replace("-", "-<br>", 1) for state in columns]
     of_first, of_second = clipped_names([first, second])
     titles = f"label in {of_first}", f"label in {of_second}"
-    return _with_axes(figure, [STATE_WORDS[state] for state in rows], broken, titles, row_height=44, above=70, level_heads=5)
+    return _with_axes(figure, [STATE_WORDS[state] for state in rows], broken, titles, row_height=44, above=70)
 
 
 def _hover(row: Row, first: str, second: str) -> str:
@@ -55,6 +55,8 @@ def _hover(row: Row, first: str, second: str) -> str:
 
 # Behind cells with the same label twice, or with two; a frame shows the difference too.
 SAME_COLOUR, CHANGED_COLOUR = "#cfe3f2", "#f7dcae"
+LEVEL_LETTERS = 60
+"""Of as many heads of the longest one's length as there are columns: what a window of 640 pixels has room for on one line."""
 
 
 def _clickable_cells(
@@ -88,15 +90,13 @@ def _with_axes(
     *,
     row_height: int,
     above: int,
-    level_heads: int,
-    turns: int = 2,
     **common: Any,
 ) -> go.Figure:
-    """With more columns than `level_heads` the heads are on `turns` lines in turn: names would touch in a narrow window."""
+    """Heads that would touch in a narrow window are on two lines in turn."""
     common = {"showgrid": False, "ticks": "", "tickfont": {"size": 12}, "tickangle": 0, **common}
-    lines = turns if len(columns) > level_heads else 1
+    longest = max((len(line) for head in columns for line in head.split("<br>")), default=0)
+    lines = 2 if longest * len(columns) > LEVEL_LETTERS else 1
     over = [head + "<br> " * (place % lines) for place, head in enumerate(columns)]
-    above += 16 * max(lines - 2, 0)
     figure.update_xaxes(
         title={"text": titles[1], "font": {"size": 13}, "standoff": 2}, side="top", range=[-0.5, len(columns) - 0.5],
         **axis_of_names(over), **common,
@@ -105,7 +105,7 @@ def _with_axes(
         title={"text": titles[0], "font": {"size": 13}, "standoff": 12}, range=[len(rows) - 0.5, -0.5],
         **axis_of_names(rows), ticklabelstandoff=6, **common,
     )  # fmt: skip
-    height = 110 + 16 * max(lines - 2, 0) + row_height * max(len(rows), 2)
+    height = 110 + row_height * max(len(rows), 2)
     return styled(figure, height, margin={"l": 8, "r": 8, "t": above, "b": 8}, hovermode="closest")
 
 
@@ -142,7 +142,7 @@ def confusion_figure(counts: pd.DataFrame, words: dict[str, str], rows: str, col
     heads = [*heads, TOTAL]
     of_rows, of_columns = clipped_names([rows, columns])
     titles = of_rows, of_columns
-    return _with_axes(figure, heads, heads, titles, row_height=46, above=80, level_heads=4, turns=3, zeroline=False)
+    return _with_axes(figure, heads, heads, titles, row_height=46, above=80, zeroline=False)
 
 
 def _confused(totals: Floats, y: int, x: int, heads: list[str], raters: tuple[str, str], unit: str) -> str:

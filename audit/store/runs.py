@@ -11,6 +11,7 @@ from typing import Any
 from audit.errors import UnknownRunError
 from audit.store.connection import MISSING_TABLE_OR_COLUMN, Connection, DuckDBError, open_store, rows
 from audit.store.tables import layout
+from audit.terms import own_term
 from audit.vocabulary import composed, nearest
 
 OTHER_LAYOUT = "it was written by another version of this software, with other tables"
@@ -72,16 +73,7 @@ class Run:
 
     def term(self, word: str, count: int = 1) -> str:
         """The release's own word for `handbook`, `organ`, ...: plural unless `count` is 1."""
-        own = self.terms.get(word, word)
-        return own if count == 1 else self.terms.get(f"{word}s") or plural(own)
-
-
-def plural(term: str) -> str:
-    """The plural of a term: `study` becomes `studies`, `branch` `branches`, `kind of rent` `kinds of rent`."""
-    head, separator, rest = term.partition(" of ")
-    if head.endswith("y") and head[-2:-1] not in tuple("aeiou"):
-        return f"{head[:-1]}ies{separator}{rest}"
-    return f"{head}{'es' if head.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}{separator}{rest}"
+        return own_term(self.terms, word, count)
 
 
 def store_path(store_dir: Path, digest: str) -> Path:

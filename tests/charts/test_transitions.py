@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from audit.charts.transitions import STATE_WORDS, transitions_figure
+from audit.charts.transitions import STATE_WORDS, confusion_figure, transitions_figure
 
 STATES = list(STATE_WORDS)
 PAIRS = {("DIVERGENT", "COMPLEMENTARY"): 2, ("DIVERGENT", "DIVERGENT"): 6}
@@ -23,6 +23,12 @@ def test_names_of_many_columns_take_turns_in_height():
     whole = transitions_figure(CELLS.assign(pairs=1), "This run", "The other")
     lines = [name.count("<br>") for name in whole.layout.xaxis.ticktext if not name.startswith(("pre-", "not"))]
     assert lines == [1, 0, 1, 0, 1, 0]
+
+
+def test_short_names_are_level():
+    words = {"A": "A", "B": "B", "T": "Tie", "X": "Both bad"}
+    counts = pd.DataFrame(1, index=list(words), columns=list(words))
+    assert list(confusion_figure(counts, words, "ana", "ben").layout.xaxis.ticktext) == [*words.values(), "total"]
 
 
 def test_a_clicked_cell_tells_both_states():

@@ -52,7 +52,7 @@ MANY_STRANGE = 1 / 3
 benchmarks/gold this leaves, by words, 1 of 5 false ones and 17 of 23 true ones. What is close to the other words is *perhaps*."""
 NOTHING_TO_FIND = closeness.Thresholds(inf, inf)
 """For a question without a word that says what it is about."""
-STRANGE = "no handbook of this run has {words}: it may use other words, or the question may be in another language"
+STRANGE = "no text of this run has {words}: it may use other words, or the question may be in another language"
 
 
 def model_encoder() -> Encoder | None:

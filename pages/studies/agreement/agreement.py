@@ -136,7 +136,7 @@ def judge_section(shown: ShownStudy, by: str) -> None:
         st.caption(escaped(f"Left out, because neither {shown.name(by)} nor the judge gave them: {', '.join(unused)}."))
     rule = GOLD_RULE if by == GOLD else MAJORITY_RULE
     st.caption(escaped(f"Ranges are 95 % intervals. Reference standard: {shown.name(by)}. {rule}"))
-    judge_by_groups(shown.study.study_id, shown.ratings)
+    judge_by_groups(shown.study, shown.ratings)
 
 
 def pick_comparison(report: AgreementReport, names: dict[str, str]) -> tuple[Comparison, str]:
@@ -353,9 +353,9 @@ def _cached_groups(url: str, study_id: str, runs: tuple[str, ...], _store: Label
         return item_groups(_store, study_id, con)
 
 
-def judge_by_groups(study_id: str, ratings: Ratings) -> None:
+def judge_by_groups(study: Study, ratings: Ratings) -> None:
     """Tables behind a click: errors by kind, agreement by group of items, and where items share a question or a handbook."""
-    store, runs = label_store(), loaded_runs()
+    study_id, store, runs = study.study_id, label_store(), loaded_runs()
     groups = _cached_groups(str(store.engine.url), study_id, tuple(run.digest for run in runs), store, runs)
     with st.expander(FAILURE_MODES_TABLE.title):
         table(failure_modes(ratings), "failure_modes", FAILURE_MODES_TABLE.columns, rows=14)
@@ -368,10 +368,10 @@ def judge_by_groups(study_id: str, ratings: Ratings) -> None:
             st.caption(NOT_LOADED)
         exported = with_population_column(by_group, SUBGROUPS_TABLE.population, ratings.intervals)
         csv_button(exported, "subgroups", f"{study_id}_subgroups.csv")
-    with st.expander(CLUSTERED_TABLE.title):
-        clustered = clustered_agreement(ratings, labels_table(store, study_id))
-        table(clustered, "clustered", CLUSTERED_TABLE.columns)
-        st.caption(escaped(" ".join(CLUSTERED_TABLE.notes)))
+    spec = CLUSTERED_TABLE.for_run(study)
+    with st.expander(spec.title):
+        table(clustered_agreement(ratings, labels_table(store, study_id)), "clustered", spec.columns)
+        st.caption(escaped(" ".join(spec.notes)))
 
 
 # -- The confusion matrix of two raters of a study, whose cells open their items -----------------------------

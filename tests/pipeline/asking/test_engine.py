@@ -123,7 +123,7 @@ def test_a_question_about_nothing_is_not_found_in_any_handbook(handbooks: RunHan
 def test_words_that_no_handbook_has_do_not_show_that_one_is_silent(handbooks: RunHandbooks, question: str, strange: str) -> None:
     (books,) = handbooks.ask(question).by_state().values()
     assert {book.found for book in books} == {None}
-    assert str(books[0].unread).startswith(f"no handbook of this run has {strange}")
+    assert str(books[0].unread).startswith(f"no text of this run has {strange}")
     assert books[0].passages, "the nearest are offered"
 
 
