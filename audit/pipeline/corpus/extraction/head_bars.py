@@ -11,8 +11,8 @@ from audit.pipeline.corpus.extraction.paragraphs import MAX_ROW_PITCH, MAX_TABLE
 from audit.pipeline.corpus.extraction.reading_order import Row, rows_of
 from audit.pipeline.corpus.extraction.table_columns import SAME_COLUMN, Strips, is_figure, strips_between
 
-# Heights of a bar's lines at most, and rows of several cells at least
-MAX_HEIGHTS, MIN_ROWS = 4, 3
+# Heights of a bar's lines at most, rows of several cells at least, and bars of a page that is no drawing
+MAX_HEIGHTS, MIN_ROWS, MAX_BARS = 4, 3, 150
 HEAD = Tag("head", 0, 0)
 Cells = tuple[tuple[Line, ...], ...]
 
@@ -20,7 +20,7 @@ Cells = tuple[tuple[Line, ...], ...]
 def with_bar_heads(lines: list[Line], boxes: Sequence[Area]) -> list[Line]:
     """The lines of a page, each bar with the rows below it as a table."""
     bars = list(_bars(boxes))
-    for bar in bars:
+    for bar in bars if len(bars) <= MAX_BARS else ():
         head = [line for line in lines if _is_in(bar, line)]
         if not head or any(line.table for line in head) or len({line.baseline for line in head}) > MAX_HEIGHTS:
             continue
