@@ -35,9 +35,7 @@ MAX_COLOURED = len(QUALITATIVE) - 1
 """Sources with a colour of their own; the others share a grey."""
 # Where the columns of the drawing are, from left to right
 SOURCE_X, BUDGET_X, BUDGET_WIDTH, FLOW_X, PASSAGE_X, TERM_X, RIGHT = 0.0, 1.8, 1.0, 3.4, 3.95, 5.4, 7.1
-LANE = 46
-TERM_LETTERS = 18
-"""Of a line of a term: what a window of 900 pixels shows whole."""
+LANE, TERM_LETTERS = 46, 18  # the letters of a line of a term that a window of 900 pixels shows whole
 HEADS = {SOURCE_X: "Source", BUDGET_X: "Passages taken", PASSAGE_X: "Evidence kept", TERM_X: "Terms that link it"}
 SEARCHED, BRIDGED = "found by the search", "found over a shared term (bridged)"
 SYMBOLS = {False: "circle", True: "diamond"}

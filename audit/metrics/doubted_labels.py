@@ -11,6 +11,7 @@ from audit.queries.judge_errors import judge_errors
 from audit.stats.latent_positions import share_disputed
 from audit.store.connection import Connection, frame
 from audit.tables import Column, TableSpec
+from audit.vocabulary import LABELS
 
 MOST = 500
 SQL = """
@@ -24,7 +25,8 @@ TABLE = TableSpec(
     "Labels that the other labels of their {question} contradict",
     (
         Column.text("question_text", "{Question}"), Column.named("organ", "{Organ}"), Column.named("first", "{Handbook}"),
-        Column.named("second", "Other {handbook}"), Column.text("label", "Label"),
+        Column.named("second", "Other {handbook}"),
+        Column.text("label", "Label", words={label.value: label.value.lower() for label in LABELS}),
         Column.share("wrong", "On the wrong side", "probability"),
     ),
     (

@@ -73,9 +73,13 @@ def pick_question(run: Run) -> str:
 
 def asked_question(run: Run) -> str:
     """The text of the question that `pick_question` picks."""
+    return _texts(run)[asked_id(run)]
+
+
+def asked_id(run: Run) -> str:
+    """The id of that question, before the picker is drawn."""
     texts = _texts(run)
-    asked = st.query_params.get("question") or ""
-    return texts.get(same_name(asked, texts) or "", next(iter(texts.values())))
+    return same_name(st.query_params.get("question") or "", texts) or next(iter(texts))
 
 
 def _texts(run: Run) -> dict[str, str]:

@@ -150,9 +150,9 @@ def csv_button(frame: pd.DataFrame, key: str, name: str, written: Callable[[], p
     )  # fmt: skip
 
 
-def chart(figure: Figure, key: str, alt: str) -> None:
-    """Draw a figure; `alt` describes it in a sentence for screen readers, and is its title where it is saved."""
-    _plot(figure, key, alt)
+def chart(figure: Figure, key: str, alt: str, letters: int = LINE_LENGTH) -> None:
+    """Draw a figure; `alt` describes it to screen readers and is a saved one's title; `letters` of a line of its notice."""
+    _plot(figure, key, alt, letters=letters)
 
 
 def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | None:
@@ -164,10 +164,10 @@ def clicked_point(figure: Figure, key: str, alt: str, title: str = "") -> Any | 
     return points[0].get("customdata") if points else None
 
 
-def _plot(figure: Figure, key: str, alt: str, title: str = "", **selection: Any) -> Any:
+def _plot(figure: Figure, key: str, alt: str, title: str = "", letters: int = LINE_LENGTH, **selection: Any) -> Any:
     narrow = is_phone()
     shown = narrowed(figure) if narrow else with_room_for_names(figure)
-    with_words = with_notice(shown, current_notice(), PHONE_LETTERS if narrow else LINE_LENGTH)
+    with_words = with_notice(shown, current_notice(), PHONE_LETTERS if narrow else letters)
     noticed = with_caption(with_words, title or alt, current_source())
     drawn = to_dark_mode(noticed) if is_dark() else noticed  # charts are drawn for light pages
     config = {**CHART_CONFIG, "toImageButtonOptions": {"format": "svg", "filename": key, "width": SAVED_WIDTH}}

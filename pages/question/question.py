@@ -32,7 +32,7 @@ from pages._shared.loaders import load
 from pages._shared.my_handbook import my_handbook
 from pages._shared.page import page
 from pages._shared.pair_list import close_when_changed, linked_pair
-from pages._shared.pickers import asked_question, pick_question
+from pages._shared.pickers import asked_id, asked_question, pick_question
 from pages._shared.position_cards import most_differing, position_cards, positions_on
 from pages._shared.question_detail import all_answers, label_counts, pairs_on, pick_two, summary, two_answers
 from pages._shared.source_links import citation_links_html
@@ -156,13 +156,11 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
     if not run.has_pairs:
         unlabelled_question(run, names)
         st.stop()
-    above, below = st.container(key="says"), st.container()
-    with below:
-        question_id = pick_question(run)
+    question_id = asked_id(run)
     close_when_changed("question", question_id, ("a", "b"))
     table, cells = load(position_groups, run, question_id=question_id), load(matrix, run, question_id=question_id)
     found = positions_on(run, question_id)
-    with above:
+    with st.container(key="says"):
         summary(run, question_id, found, names)
         mine_line(run, table, found, names)
         if load(has_texts, run) and (table["state"] == "not addressed").any():
@@ -191,4 +189,5 @@ with page("Question", "", unlabelled=UNLABELLED, headed=asked_question) as run:
                     counts(run, PICK_TWO if is_phone() else PICK)
                     pick_two(run, list(cells.index), opened, names)
         all_answers(run, question_id, table, found, names)
+    pick_question(run)  # last: drawn first, it would jump when the answer comes above it
     footer(table, "position-groups", run, "question_positions", "position_groups", "matrix")

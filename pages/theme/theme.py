@@ -182,11 +182,8 @@ def mix(run: Run, taxonomy: Taxonomy, theme_id: str) -> None:
         rows = frame[(frame["part"] == part) & ((frame["pairs"] > 0) | (frame["name"] != "unstated"))]
         named = rows.assign(name=rows["name"].map(LABEL_WORDS).fillna(rows["name"]))
         if len(rows) and rows["of"].iloc[0] and set(rows.loc[rows["pairs"] > 0, "name"]) != {"unstated"}:
-            chart(
-                rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),)),
-                f"mix_{part}",
-                f"{title} of the theme's pairs.",
-            )
+            figure = rate_dots(named, "name", (Rate("share", title, "of", unit, "#c77700"),))
+            chart(figure, f"mix_{part}", f"{title} of the theme's pairs.", letters=30)  # in a narrow column
     counts(run, WITH_INTERVALS if frame["share_low"].notna().any() else WITHOUT_INTERVALS)
     footer(frame, "theme-mix", run, "theme_mix")
 

@@ -121,7 +121,7 @@ def test_a_handbook_that_answers_such_a_question_in_the_run_is_not_called_silent
     load_texts()
     html = html_on(open_page("ask", ask="What about q1?"))
     assert "<h3>Cannot be told (4)</h3>" in html
-    assert html.count("No text of this run has “q1”") == 4
+    assert html.count("no text of this run has “q1”") == 4
     assert html.count("It answers a question like this in the run") == 2, "a and b do, c and d do not"
 
 
@@ -224,7 +224,7 @@ def test_of_a_question_in_another_language_nothing_is_claimed(load_texts: LoadTe
     load_texts()
     html = html_on(open_page("ask", ask="Wie lange darf ich nach der Operation nichts Schweres heben und tragen?"))
     assert "<h3>Cannot be told (4)</h3>" in html
-    assert "The handbook is in English, the questions in German" in html
+    assert "the handbook is in English, the questions in German" in html
     assert "Not found" not in html
 
 
