@@ -43,7 +43,7 @@ HEAVY = [
     "bert_score",
     "ir_measures",
 ]
-"""Libraries that only an extra brings: `audit.optional_imports` fetches them when they are needed."""
+"""Libraries that an extra brings, or that take long to import: `audit.optional_imports` fetches them when they are needed."""
 
 VERDICTS = [
     "audit.pipeline.llm",

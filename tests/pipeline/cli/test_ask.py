@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from packaging.requirements import Requirement
 
 from audit.cli.main import main
+from audit.optional_imports import CHECKOUT
 from tests.examples.tenancy import FOLDER
 from tests.support.llm.fault_server import fault_server
 
@@ -35,6 +40,20 @@ def test_each_handbook_is_printed_under_its_state_with_heading_and_words(capsys)
     assert "No medical advice." in printed
     assert "Compared by: words" in printed
     assert "lodging_" not in printed
+
+
+def test_the_base_install_is_enough_to_ask(capsys, monkeypatch):
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = {Requirement(one).name for one in project["dependencies"]}
+
+    def of_base(module: str) -> ModuleType:
+        if module.partition(".")[0] not in base:
+            raise ImportError(module)
+        return import_module(module)
+
+    monkeypatch.setattr("audit.optional_imports.import_module", of_base)
+    assert ask(DEPOSIT, "--organ", "residential") == 0
+    assert "within 45 days" in capsys.readouterr().out
 
 
 def test_json_has_every_passage_with_its_place(capsys):
