@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from snowballstemmer import algorithms
 
-from audit.optional_imports import optional
 from audit.text.language import language_name
 from audit.text.tokens import STOP_WORDS, plain_text
 from audit.text.words import search_words
@@ -77,11 +76,11 @@ class Bm25:
 
     @classmethod
     def build(cls, texts: Sequence[Sequence[str]], b: float = B) -> Bm25:
-        """The index of tokenised texts. `b`: how much a short text gains, from 0. Raises MissingLibraryError without bm25s."""
+        """The index of tokenised texts. `b`: how much a short text gains, from 0."""
         if not any(texts):  # bm25s fails on a corpus without a single token
             return cls({}, {}, len(texts))
         # Reading an index needs no library, and this one takes longer to import than most indexes to read
-        retriever = optional("bm25s", "BM25", "pipeline").BM25(k1=K1, b=b, method="lucene")
+        retriever = import_module("bm25s").BM25(k1=K1, b=b, method="lucene")
         retriever.index([list(text) for text in texts], show_progress=False, create_empty_token=False)
         return cls(retriever.vocab_dict, retriever.scores, len(texts))
 

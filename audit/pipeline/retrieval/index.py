@@ -153,7 +153,7 @@ def build_index(
 ) -> HandbookIndex:
     """The handbook's index: read from `folder` if it was built there from the same input, else built and stored there.
 
-    The file appears complete or not at all. Raises MissingLibraryError without bm25s, EmbeddingError from the encoder.
+    The file appears complete or not at all. Raises EmbeddingError from the encoder.
     """
     chunks = split_into_chunks(document, settings)
     # Named by everything it depends on, so a stale index is never read.
