@@ -112,12 +112,12 @@ CORE_MEANINGS = {
 
 COUNTED_PAIRS = {
     "all pairs": ("Every two answers to the same {question}.", "About, Runs, Downloads"),
-    "labelled pairs": ("Those of them whose verdict could be read.", "Organs and Topics of all {handbooks}, Centers"),
-    "pairs that both answer": ("Labelled, and no answer is absent.", "Start (corrected), Question, Handbook, Topics, Prevalence"),
+    "labelled pairs": ("Those of them whose verdict could be read.", "{Organs} and Topics of all {handbooks}, {Centers}"),
+    "pairs that both answer": ("Labelled; neither is absent.", "Start (corrected), {Question}, {Handbook}, Topics, Prevalence"),
     "pairs that should answer": (
-        "Labelled, and the {question} is general or of the {organ} of both {handbooks}.", "Start (not addressed), Organs",
+        "Labelled, and the {question} is general or of the {organ} of both {handbooks}.", "Start (not addressed), {Organs}",
     ),
-    "pairs that should answer and do": ("Both at once.", "Start (not corrected), Organs"),
+    "pairs that should answer and do": ("Both at once.", "Start (not corrected), {Organs}"),
     "rated pairs": ("Drawn from all pairs, a number from each label of the judge.", "Trust, Agreement"),
 }  # fmt: skip
 """The denominators of pages: which pairs, and where."""
